@@ -1,8 +1,7 @@
 """Computations of a worker's child process: pure functions that unpack stored bytes, run the advisor and pack.
 
-Answers by declared transfer utilities need no counts or references. Callers who may not read the counts get their order
-by shares to two digits, which the schema shows anyway, weighted by the utility of each attribute, rounded to a power of
-2.
+Callers who may not read the counts get their order by shares to two digits, which the schema shows anyway, weighted by
+the utility of each attribute, rounded to a power of 2.
 """
 
 import math
@@ -11,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import repeat
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,6 @@ from aegis_advisor.evidence import (
     IDENTITY,
     AttributeEvidence,
     EntryContent,
-    HoldoutContent,
     LabelContent,
     evidence_of,
 )
@@ -29,26 +27,21 @@ from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import (
     MOST_LISTED,
     AttributeAssessment,
-    DeclaredUtilities,
     LabelChoices,
     Question,
     RankedRows,
     Recommendation,
     expected_performance,
-    ordered,
-    rank_declared,
     recommend,
     recommend_among_labels,
 )
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from aegis_sdk.reading.names import MOST_CELLS, ConfigurationNames
-from app.advice.model import AdviceQuestion, PackedReference
+from app.advice.model import PackedReference
 from app.advice.service.advice_input import AdviceInput, Known, known_of, pack_reference
 from app.advice.service.coarse import (
-    GRID,
     MEASURE,
     AttributeShares,
-    CoarseOrder,
     Grid,
     attribute_shares,
     configuration_shares,
@@ -58,13 +51,12 @@ from app.advice.service.coarse import (
     order_by_attribute,
     order_of_all,
 )
-from app.advice.service.questions import needs_pairs, scored_names, scored_places, weights_of
+from app.advice.service.declared import Declared, by_declared
+from app.advice.service.questions import needs_pairs, weights_of
 from app.advice.service.tasks import first_number, reaching
-from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
-from app.entries.model.documents import compress, decompress, read_as, stored_entry, with_arrays
+from app.entries.model.configurations import MASKED, ConfigurationTable
+from app.entries.model.documents import compress, decompress, stored_entry, with_arrays
 from app.entries.model.entries import CountKind, CountTable
-from app.entries.model.published import MEASURES as BETTER
-from app.entries.model.published import Figures, nothing_by
 
 EXPECTED_ROWS = 20
 """For so many rows of a ranking the performance of a model is expected, a tenth of a second each."""
@@ -116,55 +108,51 @@ def _schema(stored: bytes) -> EntryContent:
 def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
     if given.question.ranks_declared:
-        return compute_declared(given)
+        declared = Declared.of(given)
+        return compress(_with_names(by_declared(declared), given, declared.table))
     known, every = known_of(given)
-    asked, table = given.question, known.table
-    meeting, competing = table.meeting(asked.required, asked.policy), table.of_kinds(asked.kinds)
+    asked, competing = given.question, known.table.of_kinds(given.question.kinds)
     if asked.target is not None:
-        competing &= reaching(known.label, table, asked.target)
+        competing &= reaching(known.label, known.table, asked.target)
         known = known.toward(asked.target)
-    kept, others = np.flatnonzero(meeting & competing), np.flatnonzero(competing & ~meeting)
-    question, is_joint = _advisor_question(given), needs_pairs(given.question, given.outline)
-    codes = table.codes[np.ix_(kept, np.array(given.places))]
-    options = [table.options[place] for place in given.places]
-    labels = None if asked.target is not None else _label_choices(known.label, table, kept)
-    recommendation = (
-        recommend_among_labels(
-            known.evidence,
-            known.references,
-            codes,
-            options,
-            replace(question, limit=None),
-            labels,
-            known.pairs,
-            known.published,
-        )
-        if labels is not None
-        else recommend(
-            known.evidence,
-            known.references,
-            codes,
-            options,
-            # The coarse order needs all deviations; a joint measure has them only in its ranking.
-            replace(question, limit=None) if is_joint else question,
-            known.pairs if is_joint else (),
-            table.codes[np.ix_(others, np.array(given.places))] if is_joint else None,
-            known.memory,
-            known.associations,
-            known.published,
-        )
-    )
-    ids = [table.ids[place] for place in kept]
-    answer = Answer(recommendation, ids, question, codes, options, known.evidence, masks_label=labels is not None)
+    answer = _answer(given, known, competing)
     result = _result(answer, Grid.of(known.records))
-    if MEASURES[question.measure].is_joint and labels is None:
+    if MEASURES[asked.measure].is_joint and not answer.masks_label:
         result = _with_expected(result, answer, known)
     if asked.label is not None or asked.target is not None:
         left_out = len(every.codes) - int(np.count_nonzero(competing))
         target = {} if asked.target is None else {"target": asked.target}
         result["label"] = {"name": known.label.name, "listed": known.is_listed, **target, "left_out": left_out}
-        result["ranking_basis"] = recommendation.ranking_basis if known.is_listed else "estimated"
+    if not known.is_listed:
+        result["ranking_basis"] = "estimated"
     return compress(_with_names(result, given, every))
+
+
+def _answer(given: AdviceInput, known: Known, competing: NDArray[np.bool_]) -> "Answer":
+    """Rank those of the competing configurations that meet the question's requirements."""
+    asked, table, places = given.question, known.table, np.array(given.places)
+    meeting = table.meeting(asked.required, asked.policy)
+    kept, others = np.flatnonzero(meeting & competing), np.flatnonzero(competing & ~meeting)
+    codes, options = table.codes[np.ix_(kept, places)], [table.options[place] for place in given.places]
+    question, known_tables = _advisor_question(given), (known.evidence, known.references, codes, options)
+    labels = None if asked.target is not None else _label_choices(known.label, table, kept)
+    # The coarse order needs all deviations; these have them only in their ranking.
+    whole = replace(question, limit=None)
+    if labels is not None:
+        recommendation = recommend_among_labels(*known_tables, whole, labels, known.pairs, known.published)
+    else:
+        of_joint = needs_pairs(asked, given.outline)
+        recommendation = recommend(
+            *known_tables,
+            whole if of_joint else question,
+            known.pairs if of_joint else (),
+            table.codes[np.ix_(others, places)] if of_joint else None,
+            known.memory,
+            known.associations,
+            known.published,
+        )
+    ids = [table.ids[place] for place in kept]
+    return Answer(recommendation, ids, question, codes, options, known.evidence, masks_label=labels is not None)
 
 
 def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> dict[str, Any]:
@@ -364,142 +352,3 @@ def _attribute_result(assessment: AttributeAssessment, shares: AttributeShares |
         "maskings": maskings,
         "reconstruction": assessment.certificate,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class _WithHoldout:
-    holdout: HoldoutContent
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Declared:
-    """The declared utilities of the ranked configurations.
-
-    Attributes:
-        names: the scored attributes; empty for a joint measure.
-        weights: (attributes,) with the sum 1.
-        rows: the places of the ranked ones.
-        shares: (configurations, attributes) kept.
-        worth: (attributes,) the utility of each, rounded to a power of 2, times its weight; 0 if it has none.
-        left_out: the number of others that meet all requirements, but lack a declared utility.
-    """
-
-    question: AdviceQuestion
-    names: Sequence[str]
-    weights: NDArray[np.float64]
-    table: ConfigurationTable
-    rows: NDArray[np.int64]
-    left_out: int
-    utilities: DeclaredUtilities
-    shares: NDArray[np.float64]
-    worth: NDArray[np.float64]
-    holdout: HoldoutContent
-
-    @classmethod
-    def of(cls, given: AdviceInput) -> Self:
-        """Unpack the input of an answer."""
-        question, names = given.question, [attribute.name for attribute in given.outline]
-        scored = scored_names(question, names)
-        places = scored_places(question, scored, names)
-        table = unpack_configurations(given.configurations, given.outline)
-        holdout = read_as(_WithHoldout, given.schema).holdout
-        figures = table.figures.by(question.measure, places)
-        complete = figures.complete(places)
-        kept = table.meeting(question.required, question.policy, question.kinds)
-        rows = complete[kept[complete]]
-        unmasked = Figures.of([holdout.unmasked], names).by(question.measure, places)
-        best = [each.best(question.measure, places) for each in (figures, unmasked)]
-        better = BETTER[question.measure]
-        reference = np.fmax(*best) if better == "higher" else np.fmin(*best)
-        together = len(scored) != len(places)
-        weights = np.ones(1) if together else weights_of(question, scored)
-        utilities = DeclaredUtilities(figures.table(rows, places), reference, better)
-        nothing = nothing_by(question.measure, holdout)
-        rounded = [
-            GRID ** round(math.log(one, GRID)) if one > 0 else 0.0 for one in np.abs(reference - nothing).tolist()
-        ]
-        return cls(
-            question=question,
-            names=() if together else scored,
-            weights=weights,
-            table=table,
-            rows=rows,
-            left_out=int(kept.sum()) - rows.size,
-            utilities=utilities,
-            shares=utilities.shares(nothing),
-            worth=np.asarray(weights * np.array(rounded)),
-            holdout=holdout,
-        )
-
-
-def compute_declared(given: AdviceInput) -> bytes:
-    """The answer to a question about generated configurations, as compressed JSON in the contract's names."""
-    declared = Declared.of(given)
-    ranking = rank_declared(declared.utilities, declared.weights, declared.question.limit)
-    order = _in_contract(declared, ranking.order, ranking.rank, ranking.tied)
-    for row, deviation, numbers in zip(
-        order["ranking"], ranking.deviation.tolist(), ranking.numbers.tolist(), strict=True
-    ):
-        row |= {"deviation": deviation, **_named(numbers), "standard_error": None, "difference_error": None}
-    measure = MEASURES[declared.question.measure]
-    answer = order | {
-        "deviation": float(declared.utilities.deviations[ranking.tied[0]] @ declared.weights),
-        "considered": int(declared.rows.size),
-        "ranking_basis": "estimated",
-        "attributes": [],
-        "joint": None,
-        "unit": measure.unit,
-        "better": measure.better,
-        "transfer": _assessment(declared, int(ranking.tied[0])),
-        "coarse": _coarse(declared),
-    }
-    return compress(_with_names(answer, given, declared.table))
-
-
-def _coarse(declared: Declared) -> dict[str, Any]:
-    """The coarse order: by shares to two digits."""
-    lost = (1 - declared.shares) @ declared.worth
-    order, rank = ordered(lost)
-    limit = declared.question.limit
-    return _in_contract(declared, order[:limit], rank[:limit], order[rank == 1])
-
-
-def _in_contract(
-    declared: Declared, order: NDArray[np.int64], rank: NDArray[np.int64], tied: NDArray[np.int64]
-) -> dict[str, Any]:
-    """The members of an answer with the order."""
-    ids = [declared.table.ids[place] for place in declared.rows.tolist()]
-    generated = declared.table.generated
-    places = declared.rows[order].tolist()
-    kinds = [GENERATED if generated is not None and generated[place] else MASKED for place in places]
-    worth = declared.worth  # all is kept where there is nothing to lose
-    kept = np.round(declared.shares @ worth / worth.sum(), 2) if worth.any() else np.ones(declared.rows.size)
-    # Utilities on the same held-out records are correlated, so what is indistinguishable from the best is not known.
-    return in_contract(CoarseOrder(order, rank, tied, None), ids, kept[order], kinds)
-
-
-def _assessment(declared: Declared, best: int) -> dict[str, Any]:
-    """The basis of the ranking, and the results of the best configuration."""
-    utilities = declared.utilities
-    by_attribute = zip(
-        declared.names,
-        utilities.numbers[best].tolist(),
-        utilities.reference.tolist(),
-        utilities.deviations[best].tolist(),
-        strict=False,
-    )
-    return {
-        "source": "declared",
-        "left_out": declared.left_out,
-        "records": declared.holdout.records,
-        "reference_utility": float(utilities.reference @ declared.weights),
-        "attributes": [
-            {"name": name, **_named(numbers), "reference_utility": reference, "deviation": deviation}
-            for name, numbers, reference, deviation in by_attribute
-        ],
-    }
-
-
-def _named(numbers: Sequence[float]) -> dict[str, float]:
-    """An estimate in the contract's names."""
-    return dict(zip(("utility", "low", "high"), numbers, strict=True))
