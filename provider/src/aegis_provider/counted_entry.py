@@ -204,18 +204,18 @@ class CountedEntry:
         Raises:
             TableError: A configuration uses one.
         """
-        name, used = self.plan.label, {each.maskings.get(self.plan.label) for each in self.plan.configurations}
-        for label in self.counted.chosen(self.plan)[len(self.counted.attributes) :]:
-            masked = self.counted.masked_domains(label)
-            for masking in label.attribute.maskings:
-                one = masked[masking.id]
-                if len(one.texts) > 1:
-                    function = {"name": masking.function.name, "parameters": masking.function.parameters()}
-                    function = without_values(function) if self.shared_only else function
-                    yield {"id": masking.id, "function": function, "domain": [*one.texts], "mapping": [*one.mapping]}
-                elif masking.id in used:
-                    fault = f"{masking.id!r} leaves only {shortened(one.texts[0])} of the label {name!r}"
-                    raise TableError(f"{masking.place}: {fault}, so nothing is left to predict; use a finer masking")
+        name, label = self.plan.label, self.counted.masked_label(self.plan)
+        used = {each.maskings.get(name) for each in self.plan.configurations}
+        masked = {} if label is None else self.counted.masked_domains(label)
+        for masking in () if label is None else label.attribute.maskings:
+            one = masked[masking.id]
+            if len(one.texts) > 1:
+                function = {"name": masking.function.name, "parameters": masking.function.parameters()}
+                function = without_values(function) if self.shared_only else function
+                yield {"id": masking.id, "function": function, "domain": [*one.texts], "mapping": [*one.mapping]}
+            elif masking.id in used:
+                fault = f"{masking.id!r} leaves only {shortened(one.texts[0])} of the label {name!r}"
+                raise TableError(f"{masking.place}: {fault}, so nothing is left to predict; use a finer masking")
 
     def _unit(self) -> dict[str, Any]:
         """Return the members of an entry that counts people, which replace its format."""

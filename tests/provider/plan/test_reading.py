@@ -236,6 +236,8 @@ def test_an_attribute_may_forbid_that_it_is_left_unmasked(load):
         load("label: y\nattributes: {a: {default: identity, identity: false}}\nconfigurations: {c: {}}\n")
     with pytest.raises(PlanError, match=r"attributes.a.identity: expected true or false, not 'no'"):
         load("label: y\nattributes: {a: {identity: no}}\nconfigurations: {c: {}}\n")
+    with pytest.raises(PlanError, match=r"attributes.y: is the default label, which no configuration drops, so"):
+        load(f"label: y\nattributes: {{a: {{}}, y: {attribute}}}\nconfigurations: {{c: {{y: m}}}}\n")
 
 
 def test_a_plan_is_read_alike_where_there_is_no_parser_in_c():

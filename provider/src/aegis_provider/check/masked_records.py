@@ -242,9 +242,10 @@ class CheckedRecords:
 
 def _shown_label(counted: CountedTable, plan: Plan, masking: str) -> tuple[Sequence[str], Places | None]:
     """Return the texts of the label as a masking shows it, and (values,) the place of each value among these."""
-    if masking == IDENTITY:
+    label = counted.masked_label(plan)
+    if label is None or masking == IDENTITY:
         return counted.label.texts, None
-    masked = counted.masked_domains(counted.chosen(plan)[-1])[masking]
+    masked = counted.masked_domains(label)[masking]
     return masked.texts, masked.partition().groups
 
 

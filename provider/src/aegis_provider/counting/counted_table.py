@@ -139,14 +139,16 @@ class CountedTable:
 
     def chosen(self, plan: Plan) -> tuple[CountedAttribute, ...]:
         """Return what configurations of the plan choose for: the attributes, and a label that has maskings."""
-        of_label = plan.chosen[len(plan.attributes) :]
-        return (*self.attributes, *map(self.of_label, of_label))
+        label = self.masked_label(plan)
+        return self.attributes if label is None else (*self.attributes, label)
 
-    def of_label(self, described: Attribute) -> CountedAttribute:
-        """Return the label, which the plan describes so, as an attribute, counted against itself."""
+    def masked_label(self, plan: Plan) -> CountedAttribute | None:
+        """Return the label as an attribute, counted against itself; `None` if it has no maskings."""
+        if plan.masked_label is None:
+            return None
         places, histogram = np.arange(len(self.label)), self.attributes[0].counts.label_histogram()
         counts = JointCounts(places, places, histogram, (len(places), len(places)))
-        return CountedAttribute(described, self.label, counts, rows=self.rows)
+        return CountedAttribute(plan.masked_label, self.label, counts, rows=self.rows)
 
     def doubtful_types(self, plan: Plan) -> Iterator[str]:
         """Yield a sentence for each attribute without a type in the plan whose decimals may be codes.

@@ -59,41 +59,61 @@ def read_attributes(element: Element, label: str, labels: Collection[str] = ()) 
         for key in ("scores", "variance"):
             if key in fields and name not in {label, *labels}:
                 fields[key].fail("only labels have it; delete it, or list the attribute under `labels`")
-        levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
-        maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
-        for masking_id in {level.id for level in levels} & {masking.id for masking in maskings}:
-            fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
-        if name == label:
-            _check_default_label(attribute, fields, [*levels, *maskings])
-        value_type = _value_type(fields.get("type"))
-        discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
-        identity = "identity" not in fields or fields["identity"].one_of("true", "false") == "true"
-        choices = choices_of([*levels, *maskings], is_kept=name == label)
-        default = read_choice(fields["default"], choices) if "default" in fields else IDENTITY
-        if default == IDENTITY and "default" in fields and not identity:
-            fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
-        if "fitted_to" in fields and (fitted_to := fields["fitted_to"].text()) != "label":
-            fields["fitted_to"].fail(f"maskings can only be fitted to `label`, not to {fitted_to!r}")
-        privacy_weight, importance = (_weight(fields.get(key)) for key in ("privacy_weight", "importance"))
-        order = read_order(fields.get("order"))
-        if order is not None and discretization is not None:
-            fields["order"].fail("belongs to values, but `discretize` makes bins, which have an order")
-        yield Attribute(
-            name,
-            value_type,
-            (*levels, *maskings),
-            discretization,
-            default,
-            identity,
-            "fitted_to" in fields,
-            privacy_weight,
-            importance,
-            order,
-            read_writing(attribute, {key: fields[key] for key in WRITING if key in fields}, value_type),
-            read_limits(fields, [*levels, *maskings]),
-            scores=_scores(fields["scores"], discretization) if "scores" in fields else None,
-            variance=_variance(fields["variance"]) if "variance" in fields else None,
-        )
+        yield _attribute(name, attribute, fields, is_label=name == label)
+
+
+def _attribute(name: str, element: Element, fields: Mapping[str, Element], *, is_label: bool) -> Attribute:
+    """Read an attribute from its fields; `is_label`: whether it is the default label."""
+    maskings = _every_masking(name, fields)
+    if is_label:
+        _check_default_label(element, fields, maskings)
+    value_type = _value_type(fields.get("type"))
+    discretization = _discretization(fields["discretize"], value_type) if "discretize" in fields else None
+    identity, default = _default(element, fields, maskings, is_label=is_label)
+    if "fitted_to" in fields and (fitted_to := fields["fitted_to"].text()) != "label":
+        fields["fitted_to"].fail(f"maskings can only be fitted to `label`, not to {fitted_to!r}")
+    order = read_order(fields.get("order"))
+    if order is not None and discretization is not None:
+        fields["order"].fail("belongs to values, but `discretize` makes bins, which have an order")
+    return Attribute(
+        name,
+        value_type,
+        maskings,
+        discretization,
+        default,
+        identity,
+        "fitted_to" in fields,
+        _weight(fields.get("privacy_weight")),
+        _weight(fields.get("importance")),
+        order,
+        read_writing(element, {key: fields[key] for key in WRITING if key in fields}, value_type),
+        read_limits(fields, list(maskings)),
+        scores=_scores(fields["scores"], discretization) if "scores" in fields else None,
+        variance=_variance(fields["variance"]) if "variance" in fields else None,
+    )
+
+
+def _every_masking(name: str, fields: Mapping[str, Element]) -> tuple[Masking, ...]:
+    """Read the levels of an attribute's hierarchy, and its other maskings."""
+    levels = list(_levels(fields["hierarchy"], name)) if "hierarchy" in fields else []
+    maskings = list(_maskings(fields["maskings"])) if "maskings" in fields else []
+    for masking_id in {level.id for level in levels} & {masking.id for masking in maskings}:
+        fields["maskings"].fail(f"{masking_id!r} is a level of the attribute's hierarchy; choose another id")
+    return (*levels, *maskings)
+
+
+def _default(
+    element: Element, fields: Mapping[str, Element], maskings: Sequence[Masking], *, is_label: bool
+) -> tuple[bool, str]:
+    """Read whether configurations may leave an attribute unmasked, and the choice of those that do not name it."""
+    identity = "identity" not in fields or fields["identity"].one_of("true", "false") == "true"
+    choices = choices_of(maskings, is_kept=is_label)
+    default = read_choice(fields["default"], choices) if "default" in fields else IDENTITY
+    if default == IDENTITY and "default" in fields and not identity:
+        fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
+    if default == IDENTITY and is_label and not identity:
+        element.fail("is the default label, which no configuration drops, so `identity: false` needs a masking as `default`")
+    return identity, default
 
 
 def _check_default_label(element: Element, fields: Collection[str], maskings: Sequence[Masking]) -> None:

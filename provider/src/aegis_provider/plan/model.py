@@ -287,7 +287,12 @@ class Plan:
     @property
     def chosen(self) -> tuple[Attribute, ...]:
         """What configurations choose for: the attributes, and a label that has maskings."""
-        return (*self.attributes, *(each for each in self.every[len(self.attributes) :] if each.maskings))
+        return self.attributes if self.masked_label is None else (*self.attributes, self.masked_label)
+
+    @property
+    def masked_label(self) -> Attribute | None:
+        """What the plan says of the label, if it has maskings."""
+        return self.label_as if self.label_as is not None and self.label_as.maskings else None
 
     @property
     def binned(self) -> Mapping[str, Rule]:

@@ -74,7 +74,7 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     stated = fields.get("configurations")
     vouched = _Vouched.of(fields, [label, *other_labels])
     label_as = next((each for each in described if each.name == label), None)
-    chosen = (*attributes, *([label_as] if label_as is not None and label_as.maskings else []))
+    chosen = (*attributes, *(each for each in described if each is label_as and each.maskings))
     configurations = tuple(_configurations(stated, chosen, label, vouched)) if stated else ()
     generated = _generated(fields, vouched, [configuration.id for configuration in configurations])
     _refuse_strays(fields, configurations, generated)

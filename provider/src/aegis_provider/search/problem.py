@@ -264,18 +264,17 @@ class Problem:
         numbers = numbers_by_label(counted, plan)
         counts = UtilityCounts(records, plan.label, choices, others, whole, weights, numbers)
         shown, lattice = counts, Lattice(choices)
-        for label in counted.chosen(plan)[len(counted.attributes) :]:
-            always = counted.masked_domains(label).get(label.attribute.default)
-            shown = counts if always is None else counts.showing(always)
+        label = counted.masked_label(plan)
+        always = None if label is None else counted.masked_domains(label).get(label.attribute.default)
+        shown = counts if always is None else counts.showing(always)
         utility, unmasked = shown.utility(measure), counts.unmasked(measure)
         by_label = {}
         if plan.other_labels:
             tasks = label_tasks(counted, plan)
-            about = [(label, _whole(task)) for label, task in tasks.items() if label in others]
-            by_label = {plan.label: (utility, unmasked)}
-            by_label |= {
-                label: (shown.about(label, of).utility(measure), counts.about(label, of).unmasked(measure))
-                for label, of in about
+            about = {name: _whole(task) for name, task in tasks.items() if name in others}
+            by_label = {plan.label: (utility, unmasked)} | {
+                name: (shown.about(name, of).utility(measure), counts.about(name, of).unmasked(measure))
+                for name, of in about.items()
             }
             utility = MeanShare.of(*zip(*by_label.values(), strict=True))
             unmasked = float(sum(utility.weights) > 0)
