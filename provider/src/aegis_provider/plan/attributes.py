@@ -112,7 +112,8 @@ def _default(
     if default == IDENTITY and "default" in fields and not identity:
         fields["default"].fail("is identity, which `identity: false` forbids; choose a masking, or drop")
     if default == IDENTITY and is_label and not identity:
-        element.fail("is the default label, which no configuration drops, so `identity: false` needs a masking as `default`")
+        fault = "is the default label, which no configuration drops, so `identity: false` needs a masking as `default`"
+        element.fail(fault)
     return identity, default
 
 
