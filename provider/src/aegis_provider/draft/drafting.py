@@ -1,22 +1,22 @@
 """Drafts a usable plan for a bare table, for `aegis plan start`."""
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_provider.counting.counted_table import MOST_CLASSES, CountedTable
+from aegis_provider.counting.counted_table import CountedTable
 from aegis_provider.counting.label_tasks import label_tasks
 from aegis_provider.counting.people import People
 from aegis_provider.draft.attributes import MOST_NUMBERS, Column, DraftedAttribute, columns_of, drafted, telling_most
 from aegis_provider.draft.bins import LABEL_BINS, bins_of, label_in_bins
 from aegis_provider.draft.fitting import default_minimum
 from aegis_provider.draft.leaks import Leaks, leaks_in, telling_among
+from aegis_provider.draft.survey import Survey
 from aegis_provider.draft.writing import extended, plan_text
-from aegis_provider.errors import IdentifierError, PlanError, TableError, shortened
+from aegis_provider.errors import PlanError, shortened
 from aegis_provider.files import refuse_overwriting, written_whole
-from aegis_provider.identifiers import MOST_COLUMNS, told
+from aegis_provider.identifiers import MOST_COLUMNS
 from aegis_provider.plan.limits import with_person
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.plan.reading import is_sketch, load_plan
@@ -25,19 +25,14 @@ from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, described, open_table
 from aegis_provider.table.discretization import Binned, discretized
 from aegis_provider.table.notation import plainly
-from aegis_provider.table.values import MISSING, Domain
-from aegis_sdk.reading import shown, some
+from aegis_provider.table.values import MISSING
+from aegis_sdk.reading import shown
 from aegis_sdk.wire.labels import LABELS
 
 #: With more columns, a draft includes the most informative ones: a search over hundreds would not finish.
 MOST_DRAFTED: Final = 60
 
 _RARE: Final = 5
-_LONGEST_NAME: Final = 250
-_INDEX: Final = "the index of a data frame, no column of the table; --index drafts it"
-_WHOSE: Final = "says whose a record is"
-_SPELLINGS: Final = 3
-_COLUMNS: Final = 3
 
 
 @dataclass(frozen=True)
@@ -80,16 +75,6 @@ class Started:
     def rare_labels(self) -> tuple[str, ...]:
         """The label values with fewer than 5 records."""
         return tuple(value for value, records in self.labels.items() if value and records < _RARE)
-
-
-@dataclass(frozen=True)
-class _Survey:
-    """The labels, the default one first, the columns to draft, and the columns to leave out with the reasons."""
-
-    label: Column
-    others: Sequence[Column]
-    to_draft: Sequence[Column]
-    left_out: Mapping[str, str]
 
 
 def start(
@@ -170,7 +155,7 @@ def start(
         surveyed, number = [*new_labels, *names, *beside], 1 + len(new_labels)
         as_read, columns = columns_of(opened, label, surveyed, as_texts, fold_case=fold_case, stated=stated)
         as_read, bins = _in_bins(as_read, columns[:number], there, whose.person, minimum)
-        survey = _survey(
+        survey = Survey.of(
             opened,
             columns[: number + len(names)],
             number,
@@ -181,21 +166,12 @@ def start(
         )
         if there is not None and survey.label.fold_case and not there.fold_case:
             raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
-        _refuse_unread(opened, survey, odd_as_missing=odd_as_missing)
-        if not (survey.to_draft or survey.others or there):
-            reasons = "; ".join(f"{shortened(name)} {reason}" for name, reason in survey.left_out.items())
-            raise PlanError(f"{opened.name}: no column can be shared: {reasons}")
+        survey.refuse_unread(opened, odd_as_missing=odd_as_missing)
+        if there is None:
+            survey.refuse_empty(opened.name)
         least = minimum or default_minimum(survey.label.records)
-        attributes, leaks = _drafted(
-            as_read,
-            whose,
-            survey,
-            {*add, *stated},
-            {*add, *keep_leaks},
-            bins,
-            least,
-            progress,
-        )
+        named, kept = {*add, *stated}, {*add, *keep_leaks}
+        attributes, leaks = _drafted(as_read, whose, survey, named, kept, bins, least, progress)
         if there is not None:
             leaks = replace(leaks, telling={**_telling_already(opened, there), **leaks.telling})
         copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
@@ -208,8 +184,8 @@ def start(
         _write(output, plan_text(heading, drafting.labels, attributes, left_out, label_as=bins.get(label), **how))
     elif attributes:
         _write(output, extended(output, attributes, label))
-    kept = tuple(attribute.name for attribute in there.attributes) if there else ()
-    about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, kept
+    there_already = tuple(attribute.name for attribute in there.attributes) if there else ()
+    about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, there_already
     repeating = {
         each.name: each.distinct
         for each in columns[1:]
@@ -295,78 +271,7 @@ def _telling_already(table: Table, plan: Plan) -> dict[str, float]:
     return telling_among(CountedTable.of(table, Plan("", plan.label, plain, (), {})), plan.label) if plain else {}
 
 
-def _survey(
-    table: Table,
-    surveyed: Sequence[Column],
-    labels: int,
-    add: Sequence[str],
-    person: str | None,
-    *,
-    accept_identifiers: bool,
-    in_bins: Collection[str],
-) -> _Survey:
-    """Judge the labels, which come first, and the columns to draft."""
-    of_labels, columns = surveyed[:labels], surveyed[labels:]
-    for each in of_labels:
-        _check_label(table.name, each, in_bins=each.name in in_bins)
-    raw = [each for each in of_labels if each.name not in in_bins]
-    for each in [*raw, *(column for column in columns if column.name in add)]:
-        if each.identifies and not accept_identifiers:
-            raise IdentifierError(f"{table.name}: {shortened(each.name)}: {told(table, each.name, each.identifies)}")
-    index = dict.fromkeys(table.index, _INDEX)
-    reasons = {column.name: index.get(column.name) or column.left_out() for column in columns if column.name not in add}
-    if person in reasons:
-        reasons[person] = reasons[person] or _WHOSE
-    left_out = {column.name: why for column in columns if (why := _unnameable(column.name) or reasons.get(column.name))}
-    to_draft = [column for column in columns if column.name not in left_out]
-    return _Survey(of_labels[0], of_labels[1:], to_draft, left_out)
-
-
-def _refuse_unread(table: Table, survey: _Survey, *, odd_as_missing: bool) -> None:
-    """Refuse a label in several spellings, and odd texts among numbers or dates, unless an option covers them."""
-    labels = {each.name: each for each in (survey.label, *survey.others)}
-    for label in (each for each in labels.values() if each.spellings and not each.fold_case):
-        alike = some([shortened(text) for text in label.spellings], _SPELLINGS)
-        raise TableError(
-            f"{table.name}: the label {shortened(label.name)} is written {alike}; --fold-case (fold_case=True in "
-            "Python) makes one value of those that differ only in case, or in blanks around them"
-        )
-    columns = (*labels.values(), *survey.to_draft)
-    odd = {column.name: column.recognised for column in columns if column.recognised and column.recognised.odd}
-    if odd and not odd_as_missing:
-        name, first = next(iter(odd.items()))
-        said = "; ".join(f"{shortened(each)} has {of.in_words}" for each, of in list(odd.items())[:_COLUMNS])
-        more = f"; and {len(odd) - _COLUMNS} more columns" if len(odd) > _COLUMNS else ""
-        texts = f", or `aegis plan start` with --add {shlex.quote(name)} take the column for texts"
-        raise TableError(
-            f"{table.located(name, next(iter(first.odd)))}: {said}{more}. Clean these cells, or let --odd-as-missing "
-            f"(odd_as_missing=True in Python) take them for missing{texts if name not in labels else ''}"
-        )
-
-
-def _unnameable(name: str) -> str | None:
-    if len(name) <= _LONGEST_NAME and name.isprintable():
-        return None
-    return f"a name must have at most {_LONGEST_NAME} characters, all of them printable; rename the column"
-
-
-def _check_label(table: str, label: Column, *, in_bins: bool) -> None:
-    if why := _unnameable(label.name):
-        raise TableError(f"{table}: {shortened(label.name)}: {why}")
-    if len(Domain.of(label.sample)) < 2:  # noqa: PLR2004 - one class
-        what = f"only one value, {shortened(label.sample[0])}" if label.sample else "no value"
-        raise TableError(
-            f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
-        )
-    if label.distinct > MOST_CLASSES and not in_bins:
-        of, most = label.recognised, f"more than {MOST_CLASSES}; name one of classes, or make classes first"
-        why = f"{label.distinct:,} different values, {most}"
-        if of is not None and of.has_many_odd:
-            why = f"{of.in_words}, more than one in a hundred; write these as numbers, or leave them empty"
-        raise TableError(f"{table}: the label {shortened(label.name)} has {why}")
-
-
-def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+def _left_out(survey: Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     """Return why columns are not drafted, in order: unsuitable ones, and those with too little information."""
     less = f"tells less about {shortened(survey.label.name)} than {MOST_DRAFTED} others; --add NAME drafts it"
     surplus = {column.name: less for column in survey.to_draft if column.name not in attributes}
@@ -377,7 +282,7 @@ def _left_out(survey: _Survey, attributes: Sequence[str], columns: Sequence[str]
 def _drafted(
     table: Table,
     whose: Plan,
-    survey: _Survey,
+    survey: Survey,
     named: Collection[str],
     kept: Collection[str],
     of_labels: Mapping[str, Attribute],
