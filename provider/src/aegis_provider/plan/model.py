@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.masking import Function, MaskedTable, MaskingFunction, RandomFunction
@@ -324,10 +324,8 @@ class Plan:
 
     def of_plain_table(self) -> "Plan":
         """Return the plan for a plainly written table of its columns alone."""
-        attributes = tuple(replace(attribute, writing=PLAINLY) for attribute in self.attributes)
-        label = None if self.label_as is None else replace(self.label_as, writing=PLAINLY)
-        how: dict[str, Any] = {"fold_case": False, "person": None, "rows_per_person": None, "label_as": label}
-        return replace(self, attributes=attributes, **how)
+        plain = self.changed(lambda each: replace(each, writing=PLAINLY))
+        return replace(plain, fold_case=False, person=None, rows_per_person=None)
 
     @property
     def promised_names(self) -> frozenset[str]:
@@ -352,12 +350,12 @@ class Plan:
         return frozenset(item for configuration in self.configurations for item in configuration.maskings.items())
 
     def _with_maskings(self, keep: Callable[[str, Masking], bool]) -> "Plan":
-        every = [
-            replace(attribute, maskings=tuple(one for one in attribute.maskings if keep(attribute.name, one)))
-            for attribute in self.every
-        ]
-        attributes = tuple(every[: len(self.attributes)])
-        return replace(self, attributes=attributes, label_as=None if self.label_as is None else every[-1])
+        return self.changed(lambda of: replace(of, maskings=tuple(one for one in of.maskings if keep(of.name, one))))
+
+    def changed(self, change: Callable[[Attribute], Attribute]) -> "Plan":
+        """Return the plan with every attribute, and what it says of the label, changed so."""
+        label_as = None if self.label_as is None else change(self.label_as)
+        return replace(self, attributes=tuple(map(change, self.attributes)), label_as=label_as)
 
     def configuration(self, configuration_id: str) -> Configuration:
         """Return the configuration with this id.

@@ -109,13 +109,9 @@ def _says(path: Path, wanted: Plan) -> bool:
 
 
 def _without_places(plan: Plan) -> Plan:
-    every = tuple(
-        replace(attribute, maskings=tuple(replace(masking, place="") for masking in attribute.maskings))
-        for attribute in plan.every
-    )
-    label_as, attributes = None if plan.label_as is None else every[-1], every[: len(plan.attributes)]
+    plain = plan.changed(lambda of: replace(of, maskings=tuple(replace(one, place="") for one in of.maskings)))
     generated = tuple(replace(table, file=table.file.resolve()) for table in plan.generated)
-    return replace(plan, source="", attributes=attributes, label_as=label_as, generated=generated)
+    return replace(plain, source="", generated=generated)
 
 
 def _edited(text: str, folder: Path, target: Path) -> str:
