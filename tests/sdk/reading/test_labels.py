@@ -107,12 +107,17 @@ def test_a_certain_label_is_named_by_what_is_stated_of_each():
     assert "the same health or smoker or charges" in warning
 
 
-def test_pairs_of_a_label_are_not_those_that_joint_measures_need():
+def test_pairs_of_a_label_suffice_for_joint_measures_if_no_two_other_attributes_are_shared():
     of_labels = [pair for pair in ENTRY["pairs"] if {"smoker", "charges"} & {*pair["attributes"]}]
     assert has_pairs(ENTRY)
     assert not has_pairs(ENTRY | {"pairs": of_labels})
     assert has_pairs(ENTRY | {"pairs": of_labels, "labels": None})
-    assert has_pairs(ENTRY | {"pairs": [pair for pair in of_labels if "zip" not in pair["attributes"]]})
+    alone = [
+        each | {"maskings": each["maskings"] | {("zip", "age")[place % 2]: "drop"}}
+        for place, each in enumerate(ENTRY["configurations"])
+    ]
+    assert has_pairs(ENTRY | {"pairs": of_labels, "configurations": alone})
+    assert not has_pairs(ENTRY | {"pairs": of_labels, "configurations": [ENTRY["configurations"][0], *alone[1:]]})
     assert not has_pairs(ENTRY | {"pairs": []})
 
 
