@@ -126,3 +126,16 @@ attributes:
     for text, each in card.labels.items():
         assert abs(each.records - shown[text]) < 5
         assert each.share == pytest.approx(each.share_released, abs=0.02)
+
+
+def test_nothing_that_leaves_has_a_raw_number_of_the_label(tmp_path):
+    rng = random.Random(5)
+    numbers = [f"{rng.uniform(1000, 2000) + 10 * (n % 40):.4f}" for n in range(600)]
+    lines = [f"{n % 40},{'ab'[n % 2]},{number}" for n, number in enumerate(numbers)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,town,cost", *lines]) + "\n")
+    made = release(tmp_path / "t.csv", "cost", output=tmp_path / "release", accept_unique=True, seconds=HOURS)
+    leaving = [
+        tmp_path / "release" / name for name in ("card.html", "card.json", "card.md", "entry.json", "masked.csv")
+    ]
+    assert not [each.name for each in leaving if any(number in each.read_text() for number in numbers)]
+    assert {*made.card.labels} == {*read_entry(leaving[3].read_text())[1].label.domain}

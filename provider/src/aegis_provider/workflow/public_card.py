@@ -147,7 +147,10 @@ def _is_told(name: str, published: Mapping[str, float]) -> bool:
 def _labels(
     labels: Mapping[str, CardLabel], entry: EntryDocument, chosen: Configuration | None
 ) -> dict[str, CardLabel]:
-    """Return the published count of each label value as it is shown, and its share of the table and of the release."""
+    """Return the published count of each label value as it is shown, and its share of the table and of the release.
+
+    A value that neither the entry nor the masked table shows is left out: a card names nothing else.
+    """
     shown = None if chosen is None else chosen.maskings.get(entry.label.name)
     masking = next((each for each in entry.label.maskings if each.id == shown), None)
     texts = entry.label.domain if masking is None else [masking.domain[place] for place in masking.mapping]
@@ -163,6 +166,7 @@ def _labels(
             _share(each.share_released),
         )
         for value, each in labels.items()
+        if value in published or each.released
     }
 
 

@@ -35,6 +35,7 @@ from aegis_provider.records import held_out_share
 from aegis_provider.release.apply import apply
 from aegis_provider.search.utility import measure_of_search
 from aegis_provider.table import Source, Table, open_table, table_name
+from aegis_provider.table.discretization import discretized
 from aegis_provider.table.formulas import unescaped_table
 from aegis_provider.table.notation import Writing, plainly
 from aegis_provider.table.values import MISSING, Domain
@@ -363,7 +364,9 @@ class Steps:
             how = {"escape_formulas": self.escape_formulas, "held": None if held is None else held.records, **how}
             applied = apply(self.table, self.found, configuration, output, progress=progress, **how)
         with open_table(self.table, **self.how) as original, self._as_masked() as masked:
-            before, after = self._labels(original, self.found.writings), self._labels(masked, {})
+            plain = plainly(original, {self.aim.label: self.found.writings.get(self.aim.label, Writing())})
+            before = discretized(plain, self.found.label_bins).counts_of_values(self.aim.label)
+            after = plainly(masked, {self.aim.label: Writing()}).counts_of_values(self.aim.label)
             blanks = dict(self._blanks(masked))
         shown = self._as_shown(before, configuration)
         return Masked(applied, {label: (records, after.get(label, 0)) for label, records in shown.items()}, blanks)
@@ -394,11 +397,6 @@ class Steps:
             if labels:
                 told = len(labels) == 1 and counted.counts[is_blank].sum() >= few
                 yield name, next(iter(labels)) if told else ""
-
-    def _labels(self, table: Table, writings: Mapping[str, Writing]) -> dict[str, int]:
-        """Return the number of records of each label value, in order, over all texts of the value."""
-        label = self.aim.label
-        return plainly(table, {label: writings.get(label, Writing())}).counts_of_values(label)
 
     @cached_property
     def found(self) -> Plan:
