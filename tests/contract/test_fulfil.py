@@ -148,6 +148,14 @@ def test_another_plan_is_refused_before_any_work(task, people, tmp_path):
     assert (people / "plan.yaml").read_text() == PLAN
 
 
+def test_a_plan_with_a_masking_of_the_label_that_nothing_uses_is_the_same_plan(task, tmp_path):
+    other = PLAN.replace("attributes:\n", "attributes:\n  ill: {maskings: {all: {suppress: {}}}}\n")
+    (tmp_path / "other.yaml").write_text(other)
+    same = Task(task.service, task.request_id, task.table, load_plan(tmp_path / "other.yaml"))
+    storage = storage_at(str(tmp_path), "https://shared.example")
+    assert fulfil(same, storage, tmp_path / "work").request.state == "delivered"
+
+
 def test_a_table_that_breaks_the_promise_is_not_delivered(task, client, people, tmp_path):
     fewer = (people / "people.csv").read_text().splitlines()[:60]
     (tmp_path / "fewer.csv").write_text("\n".join(fewer) + "\n")

@@ -186,7 +186,9 @@ class CountedEntry:
             **({} if told.trace is None else {"joint_trace": self._joint_trace(told.trace.value, label, attributes)}),
             **self._of_labels(told),
             **({"format": 4} if "scores" in label or "maskings" in label else {}),
-            "configurations": [self._configuration(configuration) for configuration in plan.configurations],
+            "configurations": [
+                self._configuration(each, shows_label="maskings" in label) for each in plan.configurations
+            ],
         }
         entry = entry_of(document, plan.source)
         return entry if self.shared_only else with_shown_labels(entry)  # controls start from all labels
@@ -325,8 +327,12 @@ class CountedEntry:
         binned = isinstance(self.counted.table.reading(counted.attribute.name), Binned)
         return ListedMasked.common(texts, joint, counted, binned=binned)
 
-    def _configuration(self, configuration: Configuration) -> dict[str, Any]:
-        """Return a configuration; its left-out records count only if another configuration shows them."""
+    def _configuration(self, configuration: Configuration, *, shows_label: bool) -> dict[str, Any]:
+        """Return a configuration; its left-out records count only if another configuration shows them.
+
+        `shows_label`: whether it says how it shows the label; if no configuration masks it, none does.
+        """
+        chosen = {name: one for name, one in configuration.maskings.items() if shows_label or name != self.plan.label}
         vouched, suppressed = configuration.privacy, configuration.suppressed
         if self.shared_only:
             rounded = {name: two_digits(name, number) for name, number in vouched.items()}
@@ -337,7 +343,7 @@ class CountedEntry:
         left_out = {} if suppressed is None else {"suppressed": max(0, suppressed - self.hidden)}
         cells = configuration.suppressed_cells
         starred = {} if cells is None else {"suppressed_cells": cells}
-        return {"id": configuration.id, "maskings": dict(configuration.maskings), **privacy, **left_out, **starred}
+        return {"id": configuration.id, "maskings": chosen, **privacy, **left_out, **starred}
 
 
 def _refuse_labels(opened: Table, whole: CountedTable, counted: CountedTable, plan: Plan) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aegis_provider import PlanError, TableError, load_plan
+from aegis_provider.prepare import prepare_entry
 from tests.provider.documents import summarize
 from tests.provider.several_labels import plan, table
 
@@ -82,6 +83,19 @@ def test_a_list_of_one_label_is_an_entry_as_before(write):
     path, listed = table(write, 3), plan(write, ["y"])
     said = load_plan(write("said.yaml", (listed.files[0]).read_text().replace("labels: [y]", "label: y")))
     assert summarize(path, listed, name="one", pairs=True) == summarize(path, said, name="one", pairs=True)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_label_that_no_configuration_masks_has_the_entry_of_one_without_maskings(write, exact):
+    path = write("t.csv", "a,y\n" + "".join(f"{n % 3},{n * n % 4}\n" for n in range(120)))
+    text = "label: y\nattributes:\n  a: {}\n{}configurations: {c: {}}\n"
+    masked = "  y: {maskings: {one: {mapping: {0: x, 1: x}}, two: {mapping: {0: x, 1: z}}}}\n"
+    plans = [load_plan(write("plan.yaml", text.replace("{}conf", each + "conf"))) for each in ("", masked)]
+    entries = [prepare_entry(path, each, name="t", exact=exact, pairs=True).entry for each in plans]
+    if exact:  # it has all maskings of the plan with two classes or more
+        assert [each.id for each in entries[1].label.maskings] == ["two"]
+    else:
+        assert entries[0] == entries[1]
 
 
 def test_a_label_of_one_class_and_a_random_masking_are_refused(write):

@@ -46,8 +46,9 @@ def _differences(entry: EntryDocument, schema: Mapping[str, Any], configuration:
         if plan.generated_table(configuration) is None:
             yield f"it offers no generated table {configuration!r}"
         return
-    published = maskings_of(schema, configuration)
-    mine = plan.configuration(configuration).maskings
+    as_it_is = {entry.label.name: IDENTITY}  # a label that no configuration masks
+    published = as_it_is | maskings_of(schema, configuration)
+    mine = as_it_is | dict(plan.configuration(configuration).maskings)
     for name in mine.keys() | published.keys():
         of_plan, of_entry = mine.get(name, DROP), published.get(name, DROP)
         if of_plan != of_entry:
