@@ -32,7 +32,7 @@ def with_shown_labels(entry: EntryDocument) -> EntryDocument:
             continue
         tables = _Tables.of(attribute, _shown(entry, attribute.name), views)
         changed.append(tables.without_unshown(attribute))
-        pairs += tables.blocks(attribute.name, entry.label.name, _base(entry))
+        pairs += tables.blocks(attribute.name, entry.label.name, _base(entry), 1 if entry.labels is None else 2)
     return entry.model_copy(update={"attributes": changed, "pairs": pairs})
 
 
@@ -89,12 +89,13 @@ class _Tables:
         changed: dict[str, Any] = {"maskings": maskings, **({"joint": None} if IDENTITY in lost else {})}
         return attribute.model_copy(update=changed)
 
-    def blocks(self, attribute: str, label: str, base: int | None) -> Iterator[Pair]:
+    def blocks(self, attribute: str, label: str, base: int | None, bases: int) -> Iterator[Pair]:
         """Yield the needed counts of a masking and a masked label.
 
         Args:
-            base: The base to which counts were rounded once: sums over groups that nest are off by less than it, those
-                over others by less for each of their values, and those over a class for each of its labels.
+            base: The base to which counts were rounded once.
+            bases: Sums over groups that nest are off by less than this many of them, those over others by less for each
+                of their values, and those over a class for each of its labels.
         """
         nest = all(
             one.follows_from(other) or other.follows_from(one) for one, other in combinations(self.values.values(), 2)
@@ -103,7 +104,8 @@ class _Tables:
             classes, values = self.labels[shown], self.values[masking]
             joint = np.zeros((classes.size, values.size), dtype=np.int64)
             np.add.at(joint, classes.groups, self.joints[masking].T)
-            within = int(np.bincount(classes.groups).max()) * (1 if nest else int(np.bincount(values.groups).max()))
+            crossed = 1 if nest else int(np.bincount(values.groups).max())
+            within = bases * crossed * int(np.bincount(classes.groups).max())
             declared: dict[str, Any] = {} if base is None else {"rounded_to": base, "within": within}
             yield Pair(attributes=[attribute, label], maskings=[masking, shown], joint=joint.T.tolist(), **declared)
 
