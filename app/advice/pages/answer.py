@@ -180,7 +180,7 @@ def answer_view(
     ranked = {row.configuration for row in ranking}
     alone = as_sentence(Alone.of(document, advice.configuration).line())
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
-    told, expected = headline(advice, document), expectation(advice)
+    told, expected = headline(advice, document), expectation(advice, document)
     return AnswerView(
         sentence=f"{expected or told}.",
         facts=(

@@ -23,6 +23,7 @@ from aegis_advisor.evidence import (
     LabelContent,
     evidence_of,
 )
+from aegis_advisor.expected import Expected
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import (
     MOST_LISTED,
@@ -117,7 +118,7 @@ def compute_advice(given: AdviceInput) -> bytes:
         known = known.toward(asked.target)
     answer = _answer(given, known, competing)
     result = _result(answer, Grid.of(known.records))
-    if MEASURES[asked.measure].is_joint and not answer.masks_label:
+    if MEASURES[asked.measure].is_joint:
         result = _with_expected(result, answer, known)
     if asked.label is not None or asked.target is not None:
         left_out = len(every.codes) - int(np.count_nonzero(competing))
@@ -152,7 +153,7 @@ def _answer(given: AdviceInput, known: Known, competing: NDArray[np.bool_]) -> "
             known.published,
         )
     ids = [table.ids[place] for place in kept]
-    return Answer(recommendation, ids, question, codes, options, known.evidence, masks_label=labels is not None)
+    return Answer(recommendation, ids, question, codes, options, known.evidence, labels)
 
 
 def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> dict[str, Any]:
@@ -160,25 +161,37 @@ def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> di
     rankings = [view["ranking"][:EXPECTED_ROWS] for view in (result, result["coarse"])]
     chosen = list(dict.fromkeys(row["configuration"] for ranking in rankings for row in ranking))
     place = {name: index for index, name in enumerate(answer.ids)}
-    rows = answer.codes[[place[name] for name in chosen]]
-    scores = known.label.scores
-    each, whole = expected_performance(
-        known.evidence,
-        known.references,
-        answer.options,
-        rows,
-        known.pairs,
-        answer.question.weights,
-        known.published,
-        None if scores is None else scores.variance,
-    )
-    by_name, alone = dict(zip(chosen, each, strict=True)), _of_one_attribute(answer, chosen, rows)
+    rows = np.array([place[name] for name in chosen], dtype=np.intp)
+    each, whole = _expected(answer, known, rows)
+    by_name, alone = dict(zip(chosen, each, strict=True)), _of_one_attribute(answer, chosen, answer.codes[rows])
     for ranking, is_coarse in zip(rankings, (False, True), strict=True):
         for row in ranking:
             name = row["configuration"]
             expected = None if is_coarse and name in alone else by_name[name]
             row["expected"] = None if expected is None else expected_numbers(expected, is_coarse=is_coarse)
     return result | {"expected": None if whole is None else expected_numbers(whole)}
+
+
+def _expected(answer: "Answer", known: Known, rows: NDArray[np.intp]) -> tuple[list[Expected | None], Expected | None]:
+    """What is expected of the label as each of these configurations shows it, and of the label as it is, unmasked."""
+    scores, whole = known.label.scores, None
+    labels = answer.labels or LabelChoices(np.zeros(len(answer.codes), dtype=np.intp), (None,))
+    each: list[Expected | None] = [None] * rows.size
+    for code in np.union1d(0, labels.codes[rows]).tolist():
+        alike = np.flatnonzero(labels.codes[rows] == code)
+        told, unmasked = expected_performance(
+            *labels.known(code, known.evidence, known.references),
+            answer.options,
+            answer.codes[rows[alike]],
+            known.pairs,
+            answer.question.weights,
+            known.published if code == 0 else None,
+            None if scores is None else scores.variance,
+        )
+        whole = unmasked if code == 0 else whole
+        for index, expected in zip(alike.tolist(), told, strict=True):
+            each[index] = expected
+    return each, whole
 
 
 def _of_one_attribute(answer: "Answer", names: Sequence[str], rows: NDArray[np.integer[Any]]) -> set[str]:
@@ -225,7 +238,7 @@ class Answer:
         recommendation: with all rows for a joint measure, otherwise up to the question's limit.
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids of the codes.
-        masks_label: whether some mask the label; then `maskings` do not tell what a configuration keeps.
+        labels: how they show the label, if some mask it; then `maskings` do not tell what a configuration keeps.
     """
 
     recommendation: Recommendation
@@ -234,7 +247,7 @@ class Answer:
     codes: NDArray[np.integer[Any]]
     options: Sequence[tuple[str, ...]]
     evidence: Sequence[AttributeEvidence]
-    masks_label: bool = False
+    labels: LabelChoices | None = None
 
     def shares_of(
         self, shares: Sequence[AttributeShares], configurations: NDArray[np.intp] | slice
@@ -262,7 +275,7 @@ def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
     alike, measure = recommendation.indistinguishable, MEASURES[answer.question.measure]
     rows = recommendation.ranking.head(answer.question.limit)
     shares, kept = None, np.full(len(rows), np.nan)
-    if _has_shares(answer.question) and not answer.masks_label:
+    if _has_shares(answer.question) and answer.labels is None:
         shares = [attribute_shares(assessment) for assessment in recommendation.attributes]
         kept = np.minimum.accumulate(answer.shares_of(shares, rows.index))  # rounding must not reverse the order
     return {
@@ -295,7 +308,7 @@ def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, gri
         # Without attributes, a joint measure is 0.
         order = order_of_all(deviations, abs(joint.known_utility), question.limit, grid, [detail])
         return in_contract(order, answer.ids, None)
-    if answer.masks_label:
+    if answer.labels is not None:
         deviations = np.empty(len(answer.ids))
         deviations[recommendation.ranking.index] = recommendation.ranking.deviation
         whole = float(question.weights @ [abs(one.reference_utility) for one in recommendation.attributes])

@@ -207,3 +207,21 @@ def test_blocks_of_coarser_labels_than_the_target_still_constrain_its_reference(
     reference = reconstruct(found)
     np.testing.assert_array_equal(found.blocks[0].label_mapping, [0, 0, 1])
     np.testing.assert_allclose(shown(reference.joint.T.copy(), np.array([0, 0, 1]), None).T, shown(table, fine, coarse))
+
+
+@for_each("shows", [(0, 1), (2, 2), (3, 0)])
+def test_differences_of_tables_that_show_the_label_differently_have_bounds_of_their_errors(shows):
+    """The tables of many samples of the records differ about as much as stated, or less."""
+    rng = np.random.default_rng(3)
+    table, mapping, measure = random_table(rng, 7, LABELS, 3_000), np.array([0, 0, 1, 1, 2, 2, 2]), "mutual_information"
+    known = evidence_of(table, [Masking("m", 3, mapping, shown(table, mapping, None), True)])
+    codes, options, labels = np.array([[0], [1]]), [("m", "drop")], LabelChoices(np.array(shows), MAPPINGS)
+    codes = codes if shows != (0, 1) else np.zeros((2, 1), dtype=int)
+    question = Question(measure, ("a",), np.ones(1))
+    answer = recommend_among_labels([known], [reconstruct(known)], codes, options, question, labels)
+    mappings = [{"m": mapping, "drop": np.zeros(7, dtype=int)}]
+    samples = rng.multinomial(table.sum(), table.ravel() / table.sum(), 400).reshape(-1, *table.shape)
+    told = [utilities(MEASURES[measure], [one], mappings, options, codes, labels.codes)[:, 0] for one in samples]
+    spread = np.std(np.subtract(*np.transpose(told)))
+    assert answer.ranking.difference_error[0] == 0 or shows[0] != shows[1]
+    assert 0.9 * spread <= answer.ranking.difference_error[1] <= 3 * spread

@@ -134,19 +134,32 @@ async def test_both_questions_about_a_masked_label_are_answered(database_url):
         assert {row["configuration"]: row["utility"] for row in joint["ranking"]} == pytest.approx(expected)
         assert joint["ranking_basis"] == "exact"
         assert joint["label"] is None
+        assert next(report(answer_in(joint), schema)).startswith(
+            "fine: a model of charges as charges-2 shows it should reach AUC 0."
+        )
 
-        for measure, key in (("joint", provider), ("mutual_information", provider), ("mutual_information", consumer)):
+        told = {row["configuration"]: row["expected"] for row in joint["ranking"]}
+        for measure, key in (
+            ("joint", provider),
+            ("joint", consumer),
+            ("mutual_information", provider),
+            ("mutual_information", consumer),
+        ):
             one = await answer(api, worker, own["id"], key, measure=measure, target="charges-2")
             other = await answer(api, worker, coarse["id"], key, measure=measure)
             for name in ("configuration", "considered", "ranking_basis", "tied"):
                 assert one[name] == other[name], (measure, name)
-            shared = ("configuration", "rank", "deviation", "utility", "utility_share")
             for row, row_of_other in zip(one["ranking"], other["ranking"], strict=True):
-                for name in set(shared) & row.keys():
+                assert row.keys() == row_of_other.keys()
+                for name in row.keys() - {"difference_error"}:
                     assert row[name] == pytest.approx(row_of_other[name]), (measure, name)
+                if measure == "joint" and key is provider and row["configuration"] != "whole":
+                    assert row["expected"] == pytest.approx(told[row["configuration"]])
             assert one["label"] == {"name": LABEL, "listed": True, "target": "charges-2", "left_out": 0}
             assert one["request"]["target"] == "charges-2"
             lines = list(report(answer_in(one), schema))
+            said = "a model of charges as charges-2 shows it should reach AUC 0." in lines[0]
+            assert said == (one["ranking"][0].get("expected") is not None)
             assert "about charges as charges-2 shows it" in lines
 
         seen = await answer(api, worker, own["id"], consumer, measure="mutual_information")

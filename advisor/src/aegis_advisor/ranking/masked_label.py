@@ -7,7 +7,7 @@ that label, and only their reference differs.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -41,6 +41,24 @@ class LabelChoices:
 
     codes: Codes
     mappings: tuple[IntArray | None, ...]
+    _known: "dict[int, _Known]" = field(default_factory=dict, repr=False)
+
+    def known(self, code: int, evidence: Sequence[AttributeEvidence], references: Sequence[Reference]) -> "_Known":
+        """The evidence on attributes and the label as a code shows it, with its references: reconstructed once.
+
+        Args:
+            evidence: on these attributes and the label as it is, the same at each call; likewise `references`.
+        """
+        class_of = self.mappings[code]
+        if class_of is None:
+            return evidence, references
+        if code not in self._known:
+            masked = [with_label_masked(one, class_of) for one in evidence]
+            self._known[code] = masked, list(map(reconstruct, masked))
+        return self._known[code]
+
+
+_Known = tuple[Sequence[AttributeEvidence], Sequence[Reference]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +97,7 @@ def recommend_among_labels(
 ) -> Recommendation:
     """Pick the configuration that loses the least utility, where some mask the label.
 
-    Arguments and errors are those of `recommend`. Standard errors of differences are not known, as the tables of two
-    masked labels share no reference.
+    Arguments and errors are those of `recommend`. Which configurations are indistinguishable is not known.
 
     Args:
         labels: how each configuration shows the label.
@@ -114,7 +131,7 @@ def recommend_among_labels(
         tolerance=tie_tolerance(evidence, [one.reference_utility for one in assessments], measure, question.weights),
         limit=question.limit,
     )
-    order = ranking.order
+    order, errors = ranking.order, _by_configuration(tasks, answers, "standard_error")
     return Recommendation(
         best=ranking.best,
         deviation=float(ranking.deviations[ranking.best]),
@@ -125,8 +142,8 @@ def recommend_among_labels(
             index=order,
             deviation=ranking.deviations[order],
             utility=utility[order],
-            standard_error=_by_configuration(tasks, answers, "standard_error")[order],
-            difference_error=np.full(order.size, np.nan),
+            standard_error=errors[order],
+            difference_error=_difference_errors(measure, tasks, answers, errors, ranking.best)[order],
         ),
         attributes=assessments,
         indistinguishable=None,
@@ -145,12 +162,8 @@ def _tasks(
 ) -> Iterator[_Task]:
     """One task for each way to show the label."""
     for code in np.unique(labels.codes).tolist():
-        rows, class_of = np.flatnonzero(labels.codes == code), labels.mappings[code]
-        if class_of is None:
-            yield _Task(rows, evidence, references, codes[rows], options, pairs, is_masked=False)
-        else:
-            known = [with_label_masked(one, class_of) for one in evidence]
-            yield _Task(rows, known, list(map(reconstruct, known)), codes[rows], options, pairs, is_masked=True)
+        rows, known = np.flatnonzero(labels.codes == code), labels.known(code, evidence, references)
+        yield _Task(rows, *known, codes[rows], options, pairs, is_masked=labels.mappings[code] is not None)
 
 
 def _by_configuration(tasks: Sequence[_Task], answers: Sequence[Recommendation], what: str) -> FloatArray:
@@ -159,6 +172,24 @@ def _by_configuration(tasks: Sequence[_Task], answers: Sequence[Recommendation],
     for task, answer in zip(tasks, answers, strict=True):
         found[task.rows[answer.ranking.index]] = getattr(answer.ranking, what)
     return found
+
+
+def _difference_errors(
+    measure: Measure, tasks: Sequence[_Task], answers: Sequence[Recommendation], errors: FloatArray, best: int
+) -> FloatArray:
+    """(configurations,) upper bounds of the standard errors of each deviation minus that of the best.
+
+    The reference is common to all, and by a measure that is monotone in the label no table is beyond it: it cancels.
+    The error of the difference of two utilities is at most the sum of their errors, `errors`. Tables that show the
+    label as the best does are compared in their own answer.
+    """
+    if not measure.label_monotone or answers[0].joint is not None:
+        return np.full(errors.size, np.nan)
+    bounds = errors + errors[best]
+    for task, answer in zip(tasks, answers, strict=True):
+        if task.rows[answer.best] == best:
+            bounds[task.rows[answer.ranking.index]] = answer.ranking.difference_error
+    return bounds
 
 
 def _deviations(

@@ -117,7 +117,7 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
 
     `schema` is the entry's.
     """
-    if expected := expectation(advice):
+    if expected := expectation(advice, schema):
         yield expected
     yield headline(advice, schema)
     if about := ConfigurationNames.of(schema).name(advice.configuration):

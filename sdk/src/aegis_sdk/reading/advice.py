@@ -7,7 +7,7 @@ from typing import Any
 
 from aegis_sdk.printable import Share, number, shown
 from aegis_sdk.reading.configurations import measured_of, suppressed_cells_of
-from aegis_sdk.reading.labels import label_of, most_joint, task_in_words
+from aegis_sdk.reading.labels import label_of, masking_of_label, most_joint, task_in_words
 from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, Expected, MaskingScore
 
 _FAR_APART = 2
@@ -117,26 +117,32 @@ def headline(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str:
     return f"{advice.configuration} keeps {kept.in_words()} of what the table {tells} about {label}{measured}"
 
 
-def expectation(advice: Advice | CoarseAdvice) -> str | None:
+def expectation(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str | None:
     """Say how well a model should do on the best table, and on the table as it is; None if the answer does not."""
     rows = (row for row in advice.ranking or [] if row.configuration == advice.configuration)
     expected = next((row.expected for row in rows), None)
     if expected is None:
         return None
     whole = advice.expected if isinstance(advice, Advice) else None
-    label = advice.request.get("label")  # of the default one, what follows says the name
-    return f"{advice.configuration}: {should_reach(expected, whole, label)}"
+    label, masking = advice.request.get("label"), masking_of_label(advice, schema)
+    if masking is None:  # of the default label as it is, what follows says the name
+        return f"{advice.configuration}: {should_reach(expected, whole, label)}"
+    return f"{advice.configuration}: {should_reach(expected, whole, label_of(advice.request, schema), masking)}"
 
 
-def should_reach(expected: Expected, whole: Expected | None, label: str | None = None, digits: int = 3) -> str:
+def should_reach(
+    expected: Expected, whole: Expected | None, label: str | None = None, masking: str | None = None, digits: int = 3
+) -> str:
     """Say what a model should reach: `a model of smoker should reach AUC 0.70 (0.69 to 0.71); on the table ... 0.745`.
 
     Args:
         whole: What it should reach on the table as it is, to these digits; None if not known.
         label: What it predicts, if that needs to be said.
+        masking: The masking that shows the label; None for the label as it is.
     """
     as_it_is = "" if whole is None else f"; on the table as it is {_reached(whole)[1]:.{digits}f}"
     model = "a model" if label is None else f"a model of {shown(label)}"
+    model += "" if masking is None else f" as {shown(masking)} shows it"
     return f"{model} should reach {expected_words(expected)}{as_it_is}"
 
 

@@ -42,6 +42,13 @@ def maskings_about(
     return {default: IDENTITY} | {name: masking for name, masking in maskings.items() if name != label}
 
 
+def masking_of_label(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> str | None:
+    """The masking that shows the label of an answer in its best configuration, or its target; None if as it is."""
+    label, asked = label_of(advice.request, schema), advice.request.get("target")
+    masking = asked or maskings_of(schema, advice.configuration).get(label, IDENTITY)
+    return None if masking == IDENTITY else str(masking)
+
+
 def has_pairs(schema: Mapping[str, Any]) -> bool:
     """Whether a schema has pairs of attributes, as joint measures need.
 
