@@ -185,7 +185,7 @@ def _difference_errors(
     """
     if not measure.label_monotone or answers[0].joint is not None:
         return np.full(errors.size, np.nan)
-    bounds = errors + errors[best]
+    bounds: FloatArray = errors + errors[best]
     for task, answer in zip(tasks, answers, strict=True):
         if task.rows[answer.best] == best:
             bounds[task.rows[answer.ranking.index]] = answer.ranking.difference_error
