@@ -120,8 +120,8 @@ def _check_label(table: str, label: Column, *, in_bins: bool) -> None:
             f"{table}: the label {shortened(label.name)} has {what}, so there is nothing to tell about it; name another"
         )
     if label.distinct > MOST_CLASSES and not in_bins:
-        of, most = label.recognised, f"more than {MOST_CLASSES}; name one of classes, or make classes first"
-        why = f"{label.distinct:,} different values, {most}"
+        of, instead = label.recognised, "name one of classes, or write numbers plainly: 1248.77, not € 1,248.77"
+        why = f"{label.distinct:,} different values, more than {MOST_CLASSES}; {instead}"
         if of is not None and of.has_many_odd:
             why = f"{of.in_words}, more than one in a hundred; write these as numbers, or leave them empty"
         raise TableError(f"{table}: the label {shortened(label.name)} has {why}")
