@@ -145,8 +145,10 @@ WIDE = ",".join(f"c{place}" for place in range(100_000))
         ("a,helth\n1,x\n2\n", "line 3: 1 fields where the header has 2"),
         (
             "a,helth\n" + "".join(f"1,v{n}\n" for n in range(201)),
-            "the label 'helth' has 201 different values, more than 200; "
-            "name one of classes, or write numbers plainly: 1248.77, not € 1,248.77",
+            (
+                "the label 'helth' has 201 different values, more than 200; "
+                "name one of classes, or write numbers plainly: 1248.77, not € 1,248.77"
+            ),
         ),
         (
             "id,helth\n" + "".join(f"p{n},{n % 2}\n" for n in range(30)),
