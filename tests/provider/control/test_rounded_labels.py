@@ -1,5 +1,6 @@
 """Rounded entries with several labels: all tables agree on the records of each value, so more labels tell no more."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from aegis_provider.control.counted_together import rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
 from aegis_provider.counting.counts import Partition
 from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of
+from tests.advisor.evidence.test_task import answer, assert_equal, in_order
 from tests.for_each import for_each
 from tests.provider.several_labels import plan, table
 
@@ -126,6 +128,28 @@ def test_a_table_is_the_same_whichever_label_is_the_default_and_whatever_others_
     same = first.keys() & second.keys()
     assert {names for names, _ in same} >= {("a", "y"), ("a", "r"), ("b", "r"), ("s", "y")}
     assert all(first[each] == second[each] for each in same)
+
+
+def with_all_labels(entry, names):
+    """Return the entry with the configurations that show all labels as they are, named by what they show of others."""
+    shown = [
+        replace(each, id=str([each.maskings[name] for name in "ab"]))
+        for each in entry.configurations
+        if all(each.maskings.get(name, "identity") == "identity" for name in "ysr")
+    ]
+    return replace(in_order(entry, names), configurations=shown)
+
+
+def test_each_label_is_answered_as_by_the_entry_whose_default_it_is(write):
+    path = table(write, 1)
+    entry = content_of(prepared(path, plan(write, ["y", "s", "r"])).entry)
+    for labels in (["s", "y", "r"], ["r", "y", "s"]):
+        own = content_of(prepared(path, plan(write, labels)).entry)
+        names = [each.name for each in own.attributes]
+        task, own = with_all_labels(entry.about(labels[0]), names), with_all_labels(own, names)
+        assert len(task.configurations) > 1
+        for measure in ("mutual_information", "g3", "joint"):
+            assert_equal(answer(task, measure), answer(own, measure))
 
 
 def test_associations_and_traces_of_each_label_are_rounded(write):
