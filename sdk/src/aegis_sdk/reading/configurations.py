@@ -5,12 +5,13 @@ served.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from aegis_sdk.printable import Share
-from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
+from aegis_sdk.wire import DROP, PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
 
 
 def ids_of(entry: EntryDocument) -> Sequence[str]:
@@ -64,6 +65,15 @@ def configurations_of(schema: Mapping[str, Any]) -> list[str]:
     listed = [item["id"] for item in schema.get("configurations") or []]
     table = schema.get("configuration_table")
     return listed if table is None else [*listed, *table["ids"]]
+
+
+def most_shared(schema: Mapping[str, Any], besides: Container[str]) -> int | None:
+    """The most attributes that a masked configuration shares besides these; None if there is no such configuration."""
+    table = schema.get("configuration_table") or {"maskings": {}}
+    rows = zip(*(column for name, column in table["maskings"].items() if name not in besides), strict=True)
+    listed = (item["maskings"] for item in schema.get("configurations") or [] if item.get("maskings"))
+    shown = ([each for name, each in maskings.items() if name not in besides] for maskings in listed)
+    return max((sum(masking != DROP for masking in each) for each in chain(rows, shown)), default=None)
 
 
 def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dict[str, list[float | None]]:

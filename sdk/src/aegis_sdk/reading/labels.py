@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aegis_sdk.printable import shown, some
-from aegis_sdk.reading.configurations import configurations_of, maskings_of
-from aegis_sdk.wire import DROP, IDENTITY, Advice, CoarseAdvice
+from aegis_sdk.reading.configurations import maskings_of, most_shared
+from aegis_sdk.wire import IDENTITY, Advice, CoarseAdvice
 
 _MOST_NAMES: Final = 6
 
@@ -56,11 +56,10 @@ def has_pairs(schema: Mapping[str, Any]) -> bool:
     """
     labels = set(labels_of(schema))
     counted = [set(pair["attributes"]) - labels for pair in schema.get("pairs") or ()]
-    if any(len(names) > 1 for names in counted):
-        return True
-    offered = [maskings_of(schema, each).items() for each in configurations_of(schema)]
-    shared = [{name for name, masking in maskings if masking != DROP} - labels for maskings in offered]
-    return bool(counted) and all(len(names) < 2 for names in shared or [set[str]().union(*counted)])  # noqa: PLR2004 - a pair
+    if not counted or any(len(names) > 1 for names in counted):
+        return bool(counted)
+    most = most_shared(schema, labels)
+    return (len(set[str]().union(*counted)) if most is None else most) <= 1
 
 
 def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:
