@@ -148,12 +148,7 @@ class PairContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlContent:
-    """The disclosure controls applied to all counts.
-
-    Attributes:
-        within: each count that was rounded once is off by less than this many bases; in the task of a label, as in its
-            entry (`EntryContent.once_within`).
-    """
+    """The disclosure controls applied to all counts."""
 
     min_cell: int | None = None
     rounded_to: int | None = None
@@ -161,7 +156,6 @@ class ControlContent:
     epsilon: float | None = None
     split: str | None = None
     open_answers: bool = False
-    within: int = 1
 
     @property
     def rounded_once(self) -> int | None:
@@ -260,7 +254,12 @@ class ConfigurationsContent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryContent(ConfigurationsContent):
-    """An entry. Stored entries have their configurations elsewhere, and none here."""
+    """An entry. Stored entries have their configurations elsewhere, and none here.
+
+    Attributes:
+        labels: those that can be asked about, the default one first; of the task of one of several, this one. None of
+            an entry that was made with one label.
+    """
 
     records: int
     label: LabelContent
@@ -281,10 +280,9 @@ class EntryContent(ConfigurationsContent):
     def once_within(self) -> int:
         """The number of bases that bounds the error of each count rounded once.
 
-        Tables of several labels are rounded to sums that they share, which few tables meet with nearer multiples.
+        Tables of several labels are rounded to sums that they share, which nearer multiples cannot always meet.
         """
-        control = self.disclosure_control
-        return 2 if self.labels is not None else 1 if control is None else control.within
+        return 1 if self.labels is None else 2
 
     def about(self, label: str) -> "EntryContent":
         """The content as if made with this label alone: the label's task (`aegis_advisor.evidence.task`).

@@ -133,12 +133,11 @@ def about(entry: EntryContent, label: str) -> EntryContent:
         _counted(entry, attribute, new_label, known.get(attribute.name, {})) for attribute in entry.attributes
     ]
     attributes[place] = _as_attribute(entry.label, asked)
-    listed, table, control = entry.configurations, entry.configuration_table, entry.disclosure_control
+    listed, table = entry.configurations, entry.configuration_table
     return replace(
         entry,
         label=new_label,
-        labels=None,
-        disclosure_control=None if control is None else replace(control, within=entry.once_within),
+        labels=None if entry.labels is None else [label],
         attributes=attributes,
         pairs=[*_other_pairs(entry, label), *_default_pairs(entry, label), *_blocks(entry, new_label, known)],
         joint_trace=entry.joint_traces.get(label),
