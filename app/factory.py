@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.advice.service.advice import AdviceService, AskedQuestions, RecentVersions
 from app.advice.service.advice_input import RecentInputs
 from app.advice.service.replay import ReplayService
-from app.advice.service.work import AdviceFollower, AdviceWork, ReferenceService
+from app.advice.service.work import AdviceFollower, AdviceWork, ReferenceService, WorthWork
 from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.audit.service import AuditService, HealthService, Signer
@@ -16,21 +16,26 @@ from app.audit.store import AuditLogStore, AuditStore
 from app.callers.service import KeyAdministration, Keyring, SessionRules, SessionService
 from app.callers.store import KeyStore, SessionStore
 from app.entries.service.catalogue import CatalogueService, ServerKeyService, VerdictService
+from app.entries.service.saved_searches import SavedSearchService
 from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
 from app.entries.store.entries import EntryStore
+from app.entries.store.saved_searches import SavedSearchStore
+from app.entries.store.worth import WorthStore
 from app.platform.database.migrations import SchemaStore
 from app.platform.http.idempotency import IdempotencyService
 from app.platform.queue.queue import CEILING, JobQueue
 from app.requests.service.composition import CompositionService
 from app.requests.service.data_requests import DataRequestService, DataRequestSteps, DataRequestWork
 from app.requests.service.handovers import HandoverService, LeaseService, ReceiptService, VerificationService
-from app.requests.store import DataRequestStore, HandoverStore, LeaseStore
+from app.requests.store.data_requests import DataRequestStore
+from app.requests.store.handovers import HandoverStore, LeaseStore
 from app.retention import RetentionService
 from app.tenants.model import NO_QUOTA, Quota
 from app.tenants.service import QuotaService, TenantAdministration, TenantService
 from app.tenants.store import QuotaStore, TenantStore
 from app.webhooks.service import DeliveryService, WebhookService
-from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
+from app.webhooks.store.events import EventStore
+from app.webhooks.store.webhooks import DeliveryStore, WebhookStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +111,14 @@ class Factory:
             self.quotas(),
             EventStore(self.session),
             AuditStore(self.session),
+            WorthStore(self.session),
             self.jobs(),
             (self.data_request_work(), AdviceFollower(AdviceStore(self.session), self.jobs())),
         )
+
+    def saved_searches(self) -> SavedSearchService:
+        """The service for saved searches."""
+        return SavedSearchService(self.catalogue(), SavedSearchStore(self.session), AuditStore(self.session))
 
     def advice(self, recent: RecentVersions) -> AdviceService:
         """The service for questions and answers, with its cache of versions."""
@@ -217,6 +227,12 @@ class Factory:
     def verdicts(self) -> VerdictService:
         """The service for verdicts."""
         return VerdictService(ContentStore(self.session), VerdictStore(self.session))
+
+    def worth(self) -> WorthWork:
+        """The service for what tables are worth."""
+        return WorthWork(
+            ContentStore(self.session), WorthStore(self.session), TenantStore(self.session), EventStore(self.session)
+        )
 
     def references(self) -> ReferenceService:
         """The service for references."""

@@ -60,6 +60,13 @@ _DELIVERIES = text(
     "ORDER BY created_at LIMIT :part FOR UPDATE SKIP LOCKED)) RETURNING id"
 )
 
+# In the order of tenants, since their lines are locked.
+_UNVALUED = text(
+    "WITH pending AS (SELECT version_id, entry_id FROM worth WHERE state = 'pending' ORDER BY version_id LIMIT :part) "
+    "SELECT DISTINCT version_id, (SELECT name FROM tenant WHERE id = "
+    "(SELECT tenant_id FROM entry WHERE id = entry_id)) AS tenant FROM pending ORDER BY tenant"
+)
+
 # Successful jobs are deleted when they end, with their events.
 _FAILED_JOBS = text(
     "DELETE FROM procrastinate_jobs AS job WHERE id IN (SELECT id FROM procrastinate_jobs AS old "
@@ -84,6 +91,7 @@ class Swept(StrEnum):
     DELIVERIES = "deliveries"
     SESSIONS = "sessions"
     UNDONE_JOBS = "undone_jobs"
+    WORTH = "worth"
     FAILED_JOBS = "failed_jobs"
     ANSWERED_REQUESTS = "answered_requests"
     REQUESTS = "requests"
@@ -129,6 +137,9 @@ class RetentionService:
             case Swept.UNDONE_JOBS:
                 await self.jobs.go_on_stalled()
                 rows = await self.jobs.redo_failed(PART)
+            case Swept.WORTH:
+                await self._value()
+                rows = 0
             case Swept.FAILED_JOBS:
                 rows = await self._delete(_FAILED_JOBS, age=FAILED_JOBS_KEPT)
             case Swept.ANSWERED_REQUESTS:  # jobs answer these when they end, unless they die first
@@ -146,6 +157,11 @@ class RetentionService:
         if what is Swept.VERSIONS and retention.versions is not None:
             return await self._delete_unneeded(_OLD_VERSIONS, _VERSIONS, kept=retention.versions)
         return 0
+
+    async def _value(self) -> None:
+        """Enqueue the jobs of versions without a worth: those from before there was any, or of an older service."""
+        for row in (await self.session.execute(_UNVALUED, {"part": PART})).all():
+            await self.jobs.value(row.tenant, row.version_id)
 
     async def _delete_unneeded(self, old: TextClause, deletion: TextClause, **limits: object) -> int:
         """Lock what no open request needs, and delete what none needs by then."""

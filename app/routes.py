@@ -18,6 +18,7 @@ from app import about
 from app.advice.api import routes as advice
 from app.audit import api as audit
 from app.callers import api as keys
+from app.entries.api import previews, saved_searches
 from app.entries.api import routes as entries
 from app.platform.http.operations import TEMPLATE, Reference, body
 from app.requests.api import routes as data_requests
@@ -27,6 +28,7 @@ from app.webhooks.api import EVENTS, HEADERS
 
 ROUTERS: tuple[APIRouter, ...] = (
     entries.router,
+    previews.router,
     advice.router,
     data_requests.router,
     audit.router,
@@ -35,6 +37,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     tenants.router,
     advice.questions_router,
     webhooks.router,
+    saved_searches.router,
     about.operation,
     about.documentation,
 )
@@ -49,6 +52,7 @@ TAGS: Final[Mapping[str, str]] = {
     "keys": "The API keys of a tenant",
     "policy": "What a tenant requires, and how much it may store and ask",
     "webhooks": "The addresses that receive a tenant's events",
+    "searches": "Saved searches, which are told what they find",
     "operation": "For operators: probes, metrics, and the list of questions",
     "documentation": "The service's own documentation",
     "events": "The events that the service posts to webhooks, signed by the rules of Standard Webhooks",

@@ -63,7 +63,10 @@ async def hold_to_contract(response: httpx.Response) -> None:
     elif response.status_code >= HTTPStatus.BAD_REQUEST:
         _hold_problem(response)
     elif found is not None and (model := _models().get((found[1]["operationId"], response.status_code))) is not None:
-        model.model_validate_json(response.content)
+        kind = response.headers["Content-Type"].partition(";")[0]
+        assert kind in found[1]["responses"][str(response.status_code)]["content"]
+        if kind == "application/json":
+            model.model_validate_json(response.content)
     if found is not None and response.status_code != HTTPStatus.INTERNAL_SERVER_ERROR:
         assert str(response.status_code) in found[1]["responses"], (
             f"{method} {path}: {response.status_code} is not in the contract"

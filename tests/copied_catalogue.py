@@ -35,10 +35,20 @@ SELECT v.id, e.id, 1, e.created_at, lower(concat_ws(E'\\n', e.name, v.title, arr
     ARRAY(SELECT 'keyword:' || one FROM unnest(v.keywords) AS one)
     || ARRAY(SELECT 'attribute:attribute' || split_part(e.name, '-', 2)::bigint * place %% 1000
         FROM generate_series(1, 20) AS place)
-    || ARRAY['label:' || v.label, 'license:' || v.license],
+    || ARRAY['label:' || v.label, 'label:income', 'label:smoker', 'license:' || v.license],
     e.audience_tenants || tenant.name || CASE WHEN audience = 'all' THEN ARRAY[''] ELSE '{}' END
 FROM entry_version AS v JOIN entry AS e ON e.id = v.entry_id JOIN tenant ON tenant.id = tenant_id
 WHERE e.name LIKE 'table-%%'
+"""
+# With two digits, as they are stored, so that many are equal.
+_WORTH = """
+INSERT INTO worth
+SELECT version_id, substr(facet, 7), k, entry_id, version, 2, round(score::numeric - 0.02, 2), score, 'known', 'c1',
+    jsonb_build_object('auc', score, 'accuracy', score, 'low', round(score::numeric - 0.02, 2), 'high', score)
+FROM searched_version, unnest(facets) AS facet, unnest(ARRAY[2, 5, 10, 20]) AS asked (k),
+    LATERAL (SELECT round((0.5 + 0.5 * abs(hashint8(version_id * 31 + k + length(facet))) / 2147483648.0)::numeric, 2))
+    AS one (score)
+WHERE facet LIKE 'label:%%' ON CONFLICT DO NOTHING
 """
 # k is 2 or more for all, and 1,000 or more for one of a thousand.
 _OFFERED = """
@@ -76,7 +86,7 @@ SELECT version_id, tenant_id, count(*) FROM question AS q JOIN advice AS a ON a.
 GROUP BY version_id, tenant_id ON CONFLICT DO NOTHING
 """
 
-FILLED: Final = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _OFFERED, _VACUUM)
+FILLED: Final = (_TENANTS, _ENTRIES, _VERSIONS, _SEARCHED, _WORTH, _OFFERED, _VACUUM)
 """What makes a catalogue of this many `entries` like the oldest version that is there."""
 
 ANSWERED: Final = (_CONFIGURATIONS, _ADVICE, _QUESTIONS, _BUDGETS, _VACUUM)

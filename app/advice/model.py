@@ -3,10 +3,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
+from aegis_advisor.measures import MEASURES
 from aegis_advisor.reconstruction import Certificate
 from app.entries.model.configurations import GENERATED, MASKED_ONLY
 from app.platform.database.arrays import PackedArray
@@ -42,6 +44,13 @@ class ReferenceKind(StrEnum):
     OWN = "own"
 
 
+DEVIATION, EXPECTED, PRICE, SUPPRESSED = "deviation", "expected", "price", "suppressed"
+"""The axes of a frontier besides privacy criteria."""
+
+USUAL: Final = ""
+"""Stands for the measure of a question that names none: the usual one of the version that is asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class AdviceQuestion:
     """A consumer's question, with all defaults filled in; None means all attributes, weights of 1, no requirements.
@@ -49,11 +58,15 @@ class AdviceQuestion:
     Members that older questions lack when they are read from their stored JSON get their defaults.
 
     Attributes:
+        measure: `USUAL` until it is known which version is asked.
+        bias_correction: None until the measure is known, for the measure's default.
         at_least: the required lower limits, for privacy criteria where higher is better.
         at_most: the required upper limits, for privacy criteria where lower is better.
         unit: `PERSON` if these limits are about people; None if promises of records meet them, too.
         label: the column to predict; None for the entry's default label, also where the asker named it.
         target: the masking of the label that is to be predicted; None for the label as it is.
+        frontier: the axes on which configurations are compared besides, each with the numbers that are better, `higher`
+            or `lower`; None if no frontier is wanted.
         policy: the requirements of the service and of the entry's tenant at the time of the question. They are part of
             it, so that answers from before a change of policy are not reused.
     """
@@ -66,17 +79,32 @@ class AdviceQuestion:
     reference: ReferenceKind = ReferenceKind.POOLED
     rounding_seed: int | None = None
     limit: int | None = 20
-    bias_correction: bool = False
+    bias_correction: bool | None = False
     policy: RequiredPrivacy = NOTHING_REQUIRED
     kinds: tuple[str, ...] = MASKED_ONLY
     unit: str | None = None
     label: str | None = None
     target: str | None = None
+    frontier: tuple[tuple[str, str], ...] | None = None
+
+    def by(self, measure: str) -> "AdviceQuestion":
+        """The question by this measure, corrected as is the measure's default unless it says how."""
+        corrected, known = self.bias_correction, MEASURES.get(measure)
+        if corrected is None and measure != USUAL:
+            # Declared utilities are not corrected: overfitting inflates utility measured on the training records and
+            # lowers it on held-out ones.
+            corrected = not self.ranks_declared and known is not None and known.corrected_by_default
+        return replace(self, measure=measure, bias_correction=corrected)
 
     @property
     def required(self) -> RequiredPrivacy:
         """The privacy that it requires itself."""
         return RequiredPrivacy(self.at_least or {}, self.at_most or {}, self.unit)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of the axes of its frontier; empty if none is wanted."""
+        return tuple(name for name, _ in self.frontier or ())
 
     @property
     def ranks_declared(self) -> bool:
@@ -88,6 +116,7 @@ class AdviceQuestion:
         # Defaults are omitted, so that digests are the same as before these members existed.
         new = {"policy": bool(self.policy), "kinds": self.kinds != MASKED_ONLY, "unit": self.unit is not None}
         new |= {"label": self.label is not None, "target": self.target is not None}
+        new |= {"frontier": self.frontier is not None}
         asked = {name: value for name, value in asdict(self).items() if new.get(name, True)}
         if self.policy and self.policy.unit is None:
             del asked["policy"]["unit"]

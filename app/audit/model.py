@@ -37,6 +37,8 @@ class AuditAction(StrEnum):
     DISABLE_WEBHOOK = "webhook.disable"
     ROTATE_WEBHOOK = "webhook.rotate"
     DELETE_WEBHOOK = "webhook.delete"
+    SAVE_SEARCH = "search.save"
+    DELETE_SEARCH = "search.delete"
     BEGIN_SESSION = "session.begin"
     END_SESSION = "session.end"
 
@@ -53,7 +55,8 @@ class AuditRecord:
         entry_id: the entry, and `version` its version.
         digest: SHA-256 of the version's content.
         terms: the digest of the entry's terms.
-        target: any other object: the prefix of an API key, the id of a webhook or of a signing key, a tenant.
+        target: any other object: the prefix of an API key, the id of a webhook, a saved search or a signing key, or a
+            tenant.
         value: what was set (a role, an audience, a policy, a verdict, the end of a key or session), or a reason.
     """
 

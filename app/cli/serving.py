@@ -34,6 +34,7 @@ from app.platform.process.embedded.cluster import home_of, server_account
 from app.platform.process.embedded.server import running_urls
 from app.platform.process.supervisor import GroupMember, Supervisor
 from app.settings import Settings, text_in
+from app.tenants.required_privacy import required_by
 
 #: Settings for migrations only.
 _OWNER_ONLY = ("AEGIS_OWNER_DATABASE_URL", "AEGIS_OWNER_DATABASE_PASSWORD_FILE")
@@ -115,7 +116,7 @@ def worker(data_dir: DataDir = None) -> None:
     refuse_bad_audit_key(own)
     refuse_mismatch(urls.service)  # otherwise its jobs would fail
     with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # the same loop as the API's
-        runner.run(run_worker(own))
+        runner.run(run_worker(own, required_by(own)))
 
 
 def _free_port(host: str, port: int) -> int:

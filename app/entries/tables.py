@@ -181,6 +181,73 @@ class OfferedPrivacyRow(Base):
     highest: Mapped[float]
 
 
+class WorthRow(Base):
+    """What a model should reach on the best table of a version: for a task and at least this k.
+
+    `task` is the name of the `label`, or the URI of its concept. Rows exist from the publication on, by a trigger that
+    adds them as `pending`. `kind`, `low` and `score` are the order of searches (`Worth.order`).
+    """
+
+    __tablename__ = "worth"
+    __table_args__ = (
+        Index("ix_worth_order", "task", "k", "kind", "low", "score", "entry_id"),
+        Index("ix_worth_pending", "version_id", postgresql_where=text("state = 'pending'")),
+    )
+
+    version_id: Mapped[int] = mapped_column(
+        ForeignKey("searched_version.version_id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    task: Mapped[str] = mapped_column(Text, primary_key=True)
+    k: Mapped[float] = mapped_column(primary_key=True)
+    entry_id: Mapped[uuid.UUID]
+    version: Mapped[int]
+    kind: Mapped[int] = mapped_column(server_default=text("0"))
+    low: Mapped[float] = mapped_column(server_default=text("'-Infinity'"))
+    score: Mapped[float] = mapped_column(server_default=text("'-Infinity'"))
+    state: Mapped[str] = mapped_column(Text, server_default=text("'pending'"))
+    configuration: Mapped[str | None] = mapped_column(Text)
+    expected: Mapped[dict[str, float | None] | None] = mapped_column(JSONB(none_as_null=True))
+    masking: Mapped[str | None] = mapped_column(Text)
+
+
+class SavedSearchRow(Base):
+    """A search of a tenant that is told what it finds, by the events of webhooks.
+
+    `asked` has the parameters of the listing, and the columns after it what they mean: `words` and `facets` as in
+    `SearchedVersionRow`, `required` as in `tenant`. `task` and `k` are of a search by worth, whose best until now has
+    this `kind`, `low` and `score`.
+    """
+
+    __tablename__ = "saved_search"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
+    tenant_id: Mapped[int] = mapped_column(ForeignKey("tenant.id"), index=True)
+    created_at: Mapped[datetime] = created_at()
+    created_by: Mapped[str | None] = mapped_column(Text)
+    found_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    asked: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    words: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    facets: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    required: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    changed_since: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    task: Mapped[str | None] = mapped_column(Text)
+    k: Mapped[float | None]
+    kind: Mapped[int | None]
+    low: Mapped[float | None]
+    score: Mapped[float | None]
+
+
+class AlertRow(Base):
+    """A version that a saved search has found, so that it is told of it once."""
+
+    __tablename__ = "alert"
+
+    search_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("saved_search.id", ondelete="CASCADE"), primary_key=True)
+    version_id: Mapped[int] = mapped_column(
+        ForeignKey("entry_version.id", ondelete="CASCADE"), primary_key=True, autoincrement=False, index=True
+    )
+
+
 class VerdictRow(Base):
     """Whether the counts of a version disclose small ones, and where."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from aegis_sdk.reading import alone_at_most, number, percent, share_alone
+from aegis_sdk.reading import alone_at_most, number, percent, share_alone, worth_in_words
 from aegis_sdk.wire import PRIVACY_CRITERIA
 
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
@@ -96,4 +96,5 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "significant": number,
     "size": size,
     "term": term,
+    "worth": worth_in_words,
 }

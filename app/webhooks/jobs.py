@@ -23,7 +23,7 @@ from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.telemetry import WebhookMetrics
 from app.webhooks.model import DueDelivery, Outcome, signed_headers
-from app.webhooks.store import DeliveryStore
+from app.webhooks.store.webhooks import DeliveryStore
 
 _log = structlog.get_logger(__name__)
 

@@ -136,6 +136,7 @@ def signed_headers(message_id: str, moment: datetime, body: bytes, keys: Sequenc
 ENTRY_PUBLISHED: Final = "entry.published"
 ENTRY_CHANGED: Final = "entry.changed"
 ENTRY_WITHDRAWN: Final = "entry.withdrawn"
+ENTRY_FOUND: Final = "entry.found"
 ADVICE_SUCCEEDED: Final = "advice.succeeded"
 ADVICE_FAILED: Final = "advice.failed"
 ADVICE_STALE: Final = "advice.stale"
@@ -145,6 +146,7 @@ EVENT_TYPES: Final[Mapping[str, str]] = {
     ENTRY_PUBLISHED: "a version of an entry has become visible to the tenant",
     ENTRY_CHANGED: "who sees an entry has changed, and the tenant still does",
     ENTRY_WITHDRAWN: "the tenant does not see an entry any more",
+    ENTRY_FOUND: "a saved search of the tenant has found a version, or one that is worth more than all before",
     ADVICE_SUCCEEDED: "an advice that the tenant waits for is there",
     ADVICE_FAILED: "an advice that the tenant waits for has failed",
     ADVICE_STALE: "a new version of an entry has become visible to the tenant, which has asked about an older one",

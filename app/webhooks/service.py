@@ -26,7 +26,8 @@ from app.webhooks.model import (
     Outcome,
     Webhook,
 )
-from app.webhooks.store import DeliveryStore, EventStore, WebhookStore
+from app.webhooks.store.events import EventStore
+from app.webhooks.store.webhooks import DeliveryStore, WebhookStore
 
 _SECRET_BYTES = 32
 

@@ -11,6 +11,7 @@ from procrastinate import App, JobContext, RetryStrategy
 from aegis_advisor.errors import AdvisorError
 from app.advice.service.advice_input import RecentInputs
 from app.advice.service.computation import compute_advice, compute_references
+from app.advice.service.worth import compute_worth
 from app.entries.service.publications import UNDECIDED, compute_verdict
 from app.factory import Factory
 from app.platform.database.session import Database, commit_now
@@ -25,7 +26,8 @@ from app.platform.process.child import ChildProcess
 from app.platform.queue.lanes import JobWatch, Task
 from app.platform.queue.model import Lane, Outcome, Problem, WrongLaneError
 from app.platform.queue.presence import ATTEMPTS
-from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, Job
+from app.platform.queue.queue import ADVICE_TASK, CEILING, REFERENCE_TASK, VERDICT_TASK, WORTH_TASK, Job
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
@@ -55,6 +57,7 @@ class Tasks:
         children: the processes that compute, one for each lane.
         reconstruction_seconds: seconds after which the reconstruction of an attribute stops, converged or not.
         ceiling: a tenant's most concurrent jobs in a lane.
+        required: the privacy that the service requires of every configuration.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Tasks:
         reconstruction_seconds: float,
         ceiling: int = CEILING,
         watch: JobWatch | None = None,
+        required: RequiredPrivacy = NOTHING_REQUIRED,
     ) -> None:
         self._database = database
         self._queue = queue
@@ -73,6 +77,7 @@ class Tasks:
         self._ceiling = ceiling
         self._watch = watch or JobWatch()
         self._recent = RecentInputs()
+        self._required = required
 
     def register(self) -> None:
         """Register the tasks with the queue under their names."""
@@ -80,6 +85,7 @@ class Tasks:
             REFERENCE_TASK: self.reconstruct,
             ADVICE_TASK: self.advise,
             VERDICT_TASK: self.judge,
+            WORTH_TASK: self.value,
         }
         for name, task in tasks.items():
             self._queue.task(name=name, retry=_RETRY, pass_context=True)(self._watch.watched(task))
@@ -174,6 +180,22 @@ class Tasks:
             return
         verdict = await self._compute(lane, compute_verdict, given, self._seconds)
         await self._step("store", lambda services: services.verdicts().store(version_id, verdict))
+
+    async def value(self, context: JobContext, tenant: str, version_id: int) -> Outcome:
+        """Compute what the tables of a version are worth, for searches."""
+        return await self._carry_out(
+            context,
+            tenant,
+            lambda: self._value(_lane(context), tenant, version_id),
+            lambda services, _: services.worth().give_up(version_id),
+        )
+
+    async def _value(self, lane: Lane, tenant: str, version_id: int) -> None:
+        given = await self._step(_LOAD, lambda services: services.worth().load(version_id, tenant, self._required))
+        if given is None:
+            return
+        worth = await self._compute(lane, compute_worth, given)
+        await self._step("store", lambda services: services.worth().store(version_id, given.schema, worth))
 
     async def _compute(self, lane: Lane, function: Callable[[Unpack[Given]], Result], *given: *Given) -> Result:
         with self._watch.step("compute"):

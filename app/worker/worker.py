@@ -32,6 +32,7 @@ from app.platform.telemetry import (
 )
 from app.retention import Retention, Swept
 from app.settings import Settings
+from app.tenants.model import NOTHING_REQUIRED, RequiredPrivacy
 from app.webhooks.jobs import Deliverer, EventSender
 from app.worker.tasks import Tasks
 
@@ -47,13 +48,13 @@ FITTING_LOOK = 5.0
 PAUSE = 600.0
 
 
-async def run_worker(settings: Settings) -> None:
+async def run_worker(settings: Settings, required: RequiredPrivacy = NOTHING_REQUIRED) -> None:
     """Work until SIGTERM or SIGINT. The current jobs are finished first, or given back after `stop_seconds`."""
     with tracer_for(settings.traces_endpoint, "aegis-worker") as tracer:
-        await _run_worker(settings, tracer)
+        await _run_worker(settings, required, tracer)
 
 
-async def _run_worker(settings: Settings, tracer: Tracer) -> None:
+async def _run_worker(settings: Settings, required: RequiredPrivacy, tracer: Tracer) -> None:
     if settings.database_url is None:
         message = "a worker needs a database: set AEGIS_DATABASE_URL, or start the worker beside `aegis-server serve`"
         raise ValueError(message)
@@ -69,7 +70,8 @@ async def _run_worker(settings: Settings, tracer: Tracer) -> None:
     }
     registry = CollectorRegistry()
     watch, for_webhooks = JobWatch(JobMetrics(registry), tracer), WebhookMetrics(registry)
-    Tasks(database, queue, children, settings.reconstruction_seconds, settings.tenant_jobs, watch).register()
+    limits = settings.reconstruction_seconds, settings.tenant_jobs
+    Tasks(database, queue, children, *limits, watch, required).register()
     try:
         await database.ping()
         async with queue.open_async():

@@ -8,6 +8,7 @@ core that one request takes in the API and in PostgreSQL, which other load hardl
 
 import argparse
 import random
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,7 @@ QUESTIONS = [{"measure": one} for one in made_up_entries.MEASURES] + [
     {"measure": "g3", "attributes": [f"attribute-{number}" for number in range(most)]} for most in (3, 6, 9)
 ]
 SEVERAL = {"query": "half", "label": "label8", "require": "k=10"}
+WORTH = {"sort": "worth", "label": "income", "require": "k=10"}
 TIMES, WARM = 200, 20
 TARGET = 50.0
 #: The timeout of a request in seconds, since the first ones meet cold processes.
@@ -114,6 +116,11 @@ def _listings(connection: psycopg.Connection) -> Iterator[Kind]:
         "search: a word of none": {"query": "nowhere"},
         "search: attribute of 2 %": {"attribute": "attribute77"},
         "search: words, label, k": SEVERAL,
+        "worth: first page": WORTH,
+        "worth: a late page": WORTH | {"page_token": write_token((2, 0.6, 0.62), uuid.UUID(int=0), "worth")},
+        "worth: a label of 5 %": WORTH | {"label": "label7"},
+        "worth: attribute of 2 %": WORTH | {"needs": "attribute77"},
+        "worth: a word of one": WORTH | {"query": "single"},
     }
     return (Kind(name, partial(_get, "/v1/entries", params)) for name, params in asked.items())
 

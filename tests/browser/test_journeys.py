@@ -12,7 +12,7 @@ from playwright.async_api import expect
 
 from aegis_provider import document_of, load_plan, prepare_entry
 from tests.app.advice.test_views import two_attributes
-from tests.browser.journeys import journey
+from tests.browser.journeys import Journey, journey
 from tests.browser.people import follow, press, sign_in
 from tests.contract.conftest import PLAN
 from tests.file_server import serving
@@ -123,6 +123,28 @@ async def test_a_consumer_finds_asks_requests_and_receives_a_table(visit, guarde
         await page.reload()
         await page.get_by_role("heading", name="Verification").wait_for()
         await page.get_by_text("none differ").wait_for()
+
+
+@pytest.mark.long
+async def test_a_consumer_finds_compares_previews_and_requests_in_eight_clicks(visit, guarded, request, people):
+    page = await (await visit(guarded)).open("/")
+    await sign_in(page, Journey(), guarded, "lab", "consumer")
+    with journey(request, "a consumer, from the catalogue to a request after a preview") as taken:
+        await taken.type(page.get_by_label("Words"), people["NAME"])
+        await press(page, taken, "Search", f"{people['NAME']} of clinic")
+        await follow(page, taken, people["NAME"], people["NAME"])
+        await follow(page, taken, "Ask for advice", "Which configuration keeps the most utility?")
+        await press(page, taken, "Ask", "Preview this table")
+        await follow(page, taken, "Preview this table", people["NAME"])
+        rows = page.get_by_role("group", name="Made-up rows").get_by_role("row")
+        assert await rows.count() == 11
+        assert set(await rows.locator("td:first-child").all_text_contents()) == {"true"}
+        await follow(page, taken, "Request this table", "Request a masked table")
+        await taken.type(page.get_by_label("Purpose", exact=True), "A study of local care")
+        await taken.type(page.get_by_label("Contact", exact=True), "data@lab.example")
+        await taken.click(page.get_by_label("We accept these terms"))
+        await press(page, taken, "Request", "Request details")
+    assert taken.clicks <= 8
 
 
 @pytest.mark.long

@@ -1,7 +1,8 @@
 // What programs do with the types that openapi-typescript makes of the document.
 import type { components, operations, webhooks } from "./aegis";
 
-type Question = operations["ask_advice"]["requestBody"]["content"]["application/json"];
+// A question needs no member, so it may be left out.
+type Question = NonNullable<operations["ask_advice"]["requestBody"]>["content"]["application/json"];
 type Answer = components["schemas"]["AdviceAnswer"];
 type Stale = webhooks["advice.stale"]["post"]["requestBody"]["content"]["application/json"];
 

@@ -12,16 +12,21 @@ from sklearn.preprocessing import OneHotEncoder
 
 from aegis_provider import load_plan, summarize
 from aegis_provider.advice import expected_of
-from aegis_provider.check import check
+from aegis_provider.check import check, with_measured
 from aegis_provider.counting.label_scores import middles
 from aegis_provider.draft import start
 from aegis_provider.draft.bins import _mean, _numbers
 from aegis_provider.errors import PlanError, TableError
+from aegis_provider.masking.numbers import EdgeBuckets
+from aegis_provider.plan.model import Configuration, Masking
 from aegis_provider.release.apply import apply
+from aegis_provider.report.rendering import text_lines
 from aegis_provider.synth.attacks.article29 import inference
 from aegis_provider.synth.attacks.attack import open_case
+from aegis_provider.synth.fidelity import fidelity
 from aegis_provider.synth.generate.generating import generate
 from aegis_provider.synth.generate.prepared import Wish
+from aegis_provider.synth.report.generated_card import generated_report, judge_generated
 from aegis_provider.table import open_table
 from aegis_provider.table.arithmetic import interval_name
 from aegis_sdk.wire import EntryDocument
@@ -253,6 +258,30 @@ def test_a_check_trains_regressors_in_the_unit_of_the_number(plan, table, drawn)
     assert nothing.auc.value == pytest.approx(0, abs=0.02)
     assert nothing.accuracy.value == pytest.approx(drawn[2].std(), rel=0.02)
     assert result.share("all") > result.share("coarse")
+    entry = summarize(table, plan, name="t")
+    [own] = [each.measured for each in with_measured(entry, plan, result).configurations if each.id == "all"]
+    best = result.of("all", result.best_model)
+    assert (own.r2, own.auc) == (pytest.approx(best.auc.value, abs=5e-4), None)
+    assert own.rmse.value == float(f"{best.accuracy.value:.1e}")  # to two digits, as the variance
+    unstated = entry.label.model_copy(update={"scores": entry.label.scores.model_copy(update={"variance": None})})
+    listed = with_measured(entry.model_copy(update={"label": unstated}), plan, result).configurations
+    assert (listed[0].measured.r2, listed[0].measured.rmse) == (own.r2, None)  # both would tell the variance
+
+
+def test_coarser_bins_are_predicted_by_their_mean_scores(plan, table, drawn):
+    edges, scores = plan.label_as.discretization.edges, np.array(plan.label_as.scores)
+    halves = EdgeBuckets((edges[0], edges[len(scores) // 2], edges[-1]))
+    label = replace(plan.label_as, maskings=(Masking("two", halves, "charges"),))
+    maskings = {each.name: "identity" for each in plan.attributes} | {"charges": "two"}
+    masked = replace(plan, attributes=tuple(replace(each, fitted_to_label=False) for each in plan.attributes))
+    masked = replace(masked, label_as=label, configurations=(Configuration("two", maskings, {}),))
+    result = check(table, masked, ["two"], seconds=120, folds=2)
+    assert (result.scale, result.shown_as) == ("R2", "two")
+    of_record = scores[np.searchsorted(edges_of(plan), drawn[2], side="right") - 1]
+    upper = drawn[2] >= float(halves.edges[1])
+    spread = np.where(upper, of_record[upper].mean(), of_record[~upper].mean()).std()
+    assert result.of("(nothing shared)", "ridge regression").accuracy.value == pytest.approx(spread, rel=0.02)
+    assert result.of("two", "ridge regression").auc.value > 0.2
 
 
 @for_each(
@@ -300,6 +329,40 @@ def test_generated_records_have_bins_of_the_number_and_attacks_read_them(plan, t
     shown = set(made.table["charges"].to_pylist())
     assert shown <= {interval_name(*both) for both in pairwise(plan.label_as.discretization.edges)}
     assert len(shown) > 10
+    assert (made.training.quality.auc, made.training.quality.in_words[:5]) == (None, ", R2 ")
+    card = judge_generated(made, table, plan, "", seconds=1)
+    told = list(text_lines(generated_report(card)))
+    assert not any("AUC 0." in line for line in told)
+    assert any(line.split()[:3] == ["model", "R2", "of"] for line in told)
+    ridge, boosted = card.as_json()["worth"]["models"]
+    assert (ridge["model"], boosted["model"]) == ("ridge regression", "boosted regression")
     [guessed] = inference(open_case(made.table, table, plan=plan, holdout=0.2).case)
     assert guessed.variant == "charges"
     assert guessed.baseline.value < guessed.success.value < 0.3  # of people, of whom one in 20 is in a bin
+
+
+def test_models_of_a_release_predict_the_scores_of_bins(plan, table, drawn, tmp_path):
+    apply(table, plan, "all", tmp_path / "masked.csv", accept_identifiers=False)
+    ridge, _ = fidelity(tmp_path / "masked.csv", table, plan=plan, configuration="all").models
+    x, kind, numbers = drawn
+    scores = np.array(plan.label_as.scores)[np.searchsorted(edges_of(plan), numbers, side="right") - 1]
+    columns = OneHotEncoder().fit_transform(np.stack([x, kind], axis=1))
+    reached = cross_val_score(LinearRegression(), columns, scores, cv=KFold(5, shuffle=True, random_state=1)).mean()
+    assert ridge.real_auc.value == pytest.approx(reached, abs=0.12)
+    assert ridge.auc.value == pytest.approx(ridge.real_auc.value, abs=0.05)
+    assert ridge.real_accuracy.value == pytest.approx(np.sqrt(1 - reached) * scores.std(), rel=0.2)
+
+
+def test_a_label_that_finds_people_is_warned_of_and_each_label_is_listed(tmp_path):
+    rows = (f"{at % 3},{1940 + at * 7 % 60},{500 + at * 37 % 900 * 13},{at % 2}\n" for at in range(900))
+    (tmp_path / "t.csv").write_text("x,birth_year,charges,y\n" + "".join(rows), encoding="utf-8")
+    labels = ["birth_year", "charges"]
+    started = start(tmp_path / "t.csv", "y", tmp_path / "plan.yaml", other_labels=labels)
+    assert list(started.doubts) == ["birth_year"]
+    [warning] = started.warnings
+    assert warning.startswith("label birth_year: its name says that it is when people were born; ")
+    assert list(started.other_labels) == labels
+    for records in started.other_labels.values():
+        assert sum(records.values()) == 900
+        assert len(records) <= 20
+        assert all(text.startswith(("[", "(-inf")) for text in records)

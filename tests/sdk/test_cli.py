@@ -391,32 +391,11 @@ class TestAdvise:
         assert [CONFIGURATION, f"{best['deviation']:.6f}", f"{best['utility']:.6f}"] in rows
         assert ["age", MASKING, f"{score['deviation']:.6f}", f"{score['utility']:.6f}"] in [row[:4] for row in rows]
 
-    @pytest.mark.parametrize(
-        ("pairs", "measure"), [([], "mutual_information"), ([{"attributes": ["a", "b"]}], "joint")]
-    )
-    def test_without_a_measure_the_entry_decides(self, aegis, service, pairs, measure):
-        plain = head()
-        service.with_entry(plain.model_copy(update={"entry_schema": {**plain.entry_schema, "pairs": pairs}}))
-        aegis("advise", ENTRY_ID)
-        assert [request.body["measure"] for request in writes({"POST"}, service)] == [measure]
-
-    @pytest.mark.parametrize(("weight", "measure"), [("age=2", "mutual_information"), ("age=0", "joint")])
-    def test_weights_are_of_attributes_taken_one_by_one(self, aegis, service, weight, measure):
-        plain = head()
-        counted = {**plain.entry_schema, "pairs": [{"attributes": ["a", "b"]}]}
-        service.with_entry(plain.model_copy(update={"entry_schema": counted}))
-        aegis("advise", ENTRY_ID, "--weights", weight)
-        assert [request.body["measure"] for request in writes({"POST"}, service)] == [measure]
-
-    @pytest.mark.parametrize(("declared", "measure"), [({"joint": {}}, "joint"), ({}, "mutual_information")])
-    def test_of_generated_tables_what_is_declared_decides(self, aegis, service, declared, measure):
-        plain = head()
-        listed = [{"id": "g", "kind": "generated", "transfer": declared}]
-        counted = {**plain.entry_schema, "pairs": [{"attributes": ["a", "b"]}], "configurations": listed}
-        service.with_entry(plain.model_copy(update={"entry_schema": counted}))
+    def test_without_a_measure_the_service_decides(self, aegis, service):
+        service.with_entry(head())
         aegis("advise", ENTRY_ID, "--kinds", "masked,generated")
         (asked,) = writes({"POST"}, service)
-        assert (asked.body["measure"], asked.body["kinds"]) == (measure, ["masked", "generated"])
+        assert (asked.body["measure"], asked.body["kinds"]) == (None, ["masked", "generated"])
 
     def test_a_kind_that_does_not_exist_is_bad_input(self, aegis):
         assert_one_line(aegis("advise", ENTRY_ID, "--kinds", "drawn"), 2, "--kinds", "drawn")

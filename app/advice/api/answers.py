@@ -10,9 +10,8 @@ import msgspec
 import orjson
 from pydantic_core import to_jsonable_python
 
-from aegis_advisor.measures import MEASURES
 from aegis_sdk import wire
-from app.advice.model import AdviceQuestion, View
+from app.advice.model import USUAL, AdviceQuestion, View
 from app.advice.service.advice import SeenAdvice
 from app.advice.service.views import RESULT_FIELDS, shown
 from app.advice.store.advice import AskedRecord
@@ -59,6 +58,7 @@ def request_of(question: AdviceQuestion) -> wire.AdviceRequest:
     require = None if question.at_least is None else {**question.at_least, **(question.at_most or {})}
     members = (name for name in wire.AdviceRequest.model_fields if name != "require")
     asked = {name: to_jsonable_python(getattr(question, name)) for name in members}
+    asked["frontier"] = list(question.axes) or None
     return wire.AdviceRequest.model_construct(**asked, require=require)
 
 
@@ -94,16 +94,13 @@ def etag_of_advice(seen: SeenAdvice) -> str | None:
 def question_of(asked: wire.Question) -> AdviceQuestion:
     """A validated question in the domain's form; without a limit, with as many rows as answers may have."""
     required = None if asked.require is None else required_privacy(asked.require)
-    limit = asked.limit if isinstance(asked, wire.AdviceRequest) else None
-    corrected, measure = asked.bias_correction, MEASURES.get(asked.measure)
-    if corrected is None:
-        # Declared utilities are not corrected: overfitting inflates utility measured on the training records and lowers
-        # it on held-out ones.
-        corrected = "generated" not in asked.kinds and measure is not None and measure.corrected_by_default
+    limit, axes = (asked.limit, asked.frontier or ()) if isinstance(asked, wire.AdviceRequest) else (None, ())
     members = asked.model_dump(exclude={"require"}) | {
         "at_least": None if required is None else required.at_least,
         "at_most": None if required is None else required.at_most,
         "limit": wire.ROWS if limit is None else limit,
-        "bias_correction": corrected,
+        "measure": asked.measure or USUAL,
+        "frontier": [(name, wire.AXES[name]) for name in axes] or None,
     }
-    return msgspec.convert(members, AdviceQuestion)
+    question: AdviceQuestion = msgspec.convert(members, AdviceQuestion)
+    return question.by(question.measure)

@@ -66,7 +66,7 @@ async def ask(
     state.limits.refuse_full_disk()
     head, index = await read_index(state, viewer.caller, entry_id, version)
     names = read_part(index.names, NAMES)
-    members = question_members(form, names, head.label) | {"limit": None}
+    members = question_members(form, names, head.label) | {"limit": None, "frontier": form.texts("frontier") or None}
     try:
         question = question_of(validated_as(wire.AdviceRequest, members))
         seen = await ask_and_wait(state, viewer.caller, entry_id, version, question, PATIENCE)
@@ -155,7 +155,7 @@ async def _question_page(
     about, names = read_part(index.about, ABOUT), read_part(index.names, NAMES)
     form = question_form(about, names, labels, asked, () if refusal is None else refusal.faults)
     label = None if form.label == head.label else form.label
-    shown = wire.AdviceRequest.model_construct(measure=form.measure, label=label)
+    shown = wire.AdviceRequest.model_construct(measure=form.measure, label=label, frontier=form.frontier or None)
     answer = page(
         request,
         "ask.html",

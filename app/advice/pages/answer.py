@@ -20,7 +20,7 @@ from aegis_sdk.charts.costs import (
     nothing_scored,
     whole_legend,
 )
-from aegis_sdk.charts.kept import PROTECTION, frontier_chart, protections_of
+from aegis_sdk.charts.kept import OFFERED, PROTECTION, frontier_chart, protections_of
 from aegis_sdk.reading import (
     Alone,
     ConfigurationNames,
@@ -46,6 +46,9 @@ from app.entries.api.mapping import entry_document
 #: Rows of the ranking on a page.
 ROWS: Final = 25
 
+#: The largest number of points of a frontier on the page.
+_TRADES: Final = 100
+
 #: The number of criteria with a column in the ranking.
 _COLUMNS: Final = 4
 
@@ -63,12 +66,14 @@ class Choices(BaseModel):
 
     Attributes:
         across: the axis to the right of the frontier; by default the most useful one.
+        up: its upward axis; by default what is kept of the utility.
         first: the left configuration of the comparison; the best by default.
         second: the right one; without it, there is no comparison.
         start: the number of rows of the ranking before this page.
     """
 
     across: str = Field(default="", max_length=40)
+    up: str = Field(default="", max_length=40)
     first: str = Field(default="", max_length=1000)
     second: str = Field(default="", max_length=1000)
     start: int = Field(default=0, ge=0, le=wire.ROWS)
@@ -89,6 +94,7 @@ class Row:
         kept: the share kept in percent, or the deviation.
         expected: what a model should reach, with its interval; empty if not known.
         sure: whether its difference from the best is significant, in words.
+        request: the address of a request for it.
     """
 
     id: str
@@ -100,6 +106,18 @@ class Row:
     promises: tuple[str, ...]
     sure: str
     link: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """A point of the frontier that a question asks for: `values` by axis, `request` the address of a request for it."""
+
+    id: str
+    about: str
+    values: tuple[str, ...]
+    is_knee: bool
+    request: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +140,7 @@ class AnswerView:
         tells_difference: whether the answer has the significance of differences from the best.
         start: the number of rows before them.
         protections: the possible axes to the right of the frontier, in words.
+        frontier_asked: the frontier that the question asks for, if any; `trades`: its first points.
         verb: whether the bars show what each masking `costs` or, in coarse answers, `keeps`.
         unknown: a chosen configuration that is not ranked.
         names: the attributes of the answer's task.
@@ -139,6 +158,8 @@ class AnswerView:
     protections: Mapping[str, str]
     across: str
     frontier: Markup
+    frontier_asked: wire.AdviceFrontier | None
+    trades: tuple[Trade, ...]
     costs: Markup
     verb: str
     first: str
@@ -174,21 +195,16 @@ def answer_view(
         choices = choices.model_copy(update={"start": 0})
     shown = ranking[choices.start : choices.start + ROWS]
     protections = protections_of(advice, document)
-    columns = tuple(sorted(protections[:_COLUMNS], key=[*PROTECTION].index))
+    promised = [name for name in protections if name in PROTECTION]
+    columns = tuple(sorted(promised[:_COLUMNS], key=[*PROTECTION].index))
     across = choices.across if choices.across in protections else next(iter(protections), "")
     first, second = choices.first or advice.configuration or "", choices.second
     ranked = {row.configuration for row in ranking}
-    alone = as_sentence(Alone.of(document, advice.configuration).line())
     unknown = next((one for one in (first, second) if one and one not in ranked), "")
-    told, expected = headline(advice, document), expectation(advice, document)
+    sentence, *facts = _told(advice, document)
     return AnswerView(
-        sentence=f"{expected or told}.",
-        facts=(
-            *([f"{told}."] if expected else ()),
-            *_named(advice, document),
-            alone,
-            *_sentences(advice, outcome(advice, document)),
-        ),
+        sentence=sentence,
+        facts=tuple(facts),
         kept=_kept_name(advice),
         columns=columns,
         tells_difference=_tells_difference(advice),
@@ -196,9 +212,11 @@ def answer_view(
         rows=tuple(_rows(advice, document, shown, columns, choices)),
         start=choices.start,
         ranked=len(ranking),
-        protections={name: PROTECTION[name] for name in protections},
+        protections={name: {**PROTECTION, **OFFERED}[name] for name in protections},
         across=across,
-        frontier=rendered(frontier_chart(advice, document, across, link=_comparing(advice, choices))),
+        frontier=rendered(frontier_chart(advice, document, across, choices.up, link=_comparing(advice, choices))),
+        frontier_asked=advice.frontier,
+        trades=tuple(_trades(advice)),
         costs=rendered(costs_chart(advice, document)),
         verb="keeps" if isinstance(advice, wire.CoarseAdvice) else "costs",
         first=first,
@@ -213,6 +231,16 @@ def _task_names(advice: Answer, document: Mapping[str, Any]) -> Iterator[str]:
     label, default = label_of(advice.request, document), document["label"]["name"]
     for attribute in document["attributes"]:
         yield default if attribute["name"] == label else attribute["name"]
+
+
+def _told(advice: Answer, document: Mapping[str, Any]) -> Iterator[str]:
+    """What a model should reach, if that is known, how much the best configuration keeps, and what else is known."""
+    expected = expectation(advice, document)
+    yield from [f"{expected}."] * bool(expected)
+    yield f"{headline(advice, document)}."
+    yield from _named(advice, document)
+    yield as_sentence(Alone.of(document, advice.configuration).line())
+    yield from _sentences(advice, outcome(advice, document))
 
 
 def _named(advice: Answer, document: Mapping[str, Any]) -> Iterator[str]:
@@ -283,7 +311,23 @@ def _rows(
             promises=tuple(map(_number, numbers)),
             sure=_sure(advice, row.configuration, alike),
             link=compared(row.configuration),
+            request=request_link(advice.id, row.configuration),
         )
+
+
+def _trades(advice: Answer) -> Iterator[Trade]:
+    frontier = advice.frontier
+    if frontier is None or frontier.knee is None:
+        return
+    for point in frontier.points[:_TRADES]:
+        name, values = point.configuration, (number(point.values[axis.name], 6) for axis in frontier.axes)
+        is_knee = name == frontier.knee.configuration
+        yield Trade(name, point.about or "", tuple(values), is_knee, request_link(advice.id, name))
+
+
+def request_link(advice_id: str, configuration: str) -> str:
+    """The address of the form that requests a configuration by the question of an advice."""
+    return f"/requests/new?{urlencode({'advice': advice_id, 'configuration': configuration})}"
 
 
 def _number(value: float | None) -> str:

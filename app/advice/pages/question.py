@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from aegis_advisor.measures import MEASURES, OFFERED
 from aegis_sdk import wire
+from app.advice.model import USUAL
 from app.advice.service.views import COARSE_WEIGHTS
 from app.entries.pages.entry_index import About
 from app.pages.commands import Commands, aegis, curl
@@ -110,6 +111,7 @@ class QuestionForm:
         weighted: and the weights other than 1, one on each line.
         criteria: the required numbers by privacy criterion; empty texts for none.
         bias_correction: as in the address; empty for the measure's default.
+        frontier: the axes of the frontier in the address, if any.
         faults: the first fault of each field, by `measure`, `attributes`, `weights` and `require-` with a criterion.
     """
 
@@ -129,6 +131,7 @@ class QuestionForm:
     wants_generated: bool
     wants_people: bool
     bias_correction: str
+    frontier: list[str]
     faults: Mapping[str, str]
 
 
@@ -146,10 +149,6 @@ def question_form(
     chosen = frozenset(asked.texts("attributes") or names) - omitted
     few = len(names) <= SLIDERS
     words_of = {name: f"{name}: {MEASURE_WORDS.get(name, measure.formula)}" for name, measure in MEASURES.items()}
-    by_field: dict[str, str] = {}
-    for fault in faults:
-        field, _, rest = fault.pointer.strip("/").partition("/")
-        by_field.setdefault(f"require-{rest}" if field == "require" and rest else field, fault.detail)
     # Those with any promise, the most frequently required first.
     vouched = {criterion.name for criterion in about.vouched}
     criteria = dict.fromkeys((*_FIRST, *wire.PRIVACY_CRITERIA))
@@ -174,8 +173,17 @@ def question_form(
         wants_generated="generated" in asked.texts("kinds"),
         wants_people=asked.text("unit") == PERSON,
         bias_correction=asked.text("bias_correction"),
-        faults=by_field,
+        frontier=asked.texts("frontier"),
+        faults=_first_of_each_field(faults),
     )
+
+
+def _first_of_each_field(faults: Sequence[Fault]) -> dict[str, str]:
+    by_field: dict[str, str] = {}
+    for fault in faults:
+        field, _, rest = fault.pointer.strip("/").partition("/")
+        by_field.setdefault(f"require-{rest}" if field == "require" and rest else field, fault.detail)
+    return by_field
 
 
 def _slider(asked: Form, name: str, *, is_chosen: bool) -> Slider:
@@ -240,14 +248,15 @@ def _lines(text: str) -> list[str]:
 
 def question_link(entry_id: str, question: wire.AdviceRequest) -> str:
     """The address of the form with this question about an entry."""
-    fields = [("measure", question.measure), *(("attributes", name) for name in question.attributes or ())]
+    fields = [("measure", question.measure or USUAL), *(("attributes", name) for name in question.attributes or ())]
     fields += [(f"weight-{name}", written(weight)) for name, weight in (question.weights or {}).items()]
     fields += [(f"require-{name}", written(limit)) for name, limit in (question.require or {}).items()]
     fields += [("kinds", kind) for kind in question.kinds if kind == "generated"]
     fields += [] if question.unit is None else [("unit", question.unit)]
     named = (("label", question.label), ("target", question.target))
     fields += [(name, text) for name, text in named if text is not None]
-    measure, corrected = MEASURES.get(question.measure), question.bias_correction
+    fields += [("frontier", axis) for axis in question.frontier or ()]
+    measure, corrected = MEASURES.get(question.measure or USUAL), question.bias_correction
     if measure is not None and corrected is not None and corrected != measure.corrected_by_default:
         fields.append(("bias_correction", str(corrected).lower()))
     return f"/entries/{entry_id}/ask?{urlencode(fields)}"
@@ -259,14 +268,16 @@ def question_commands(
     """Commands that ask the same about an entry with these attributes. A weight of 0 omits an attribute."""
     chosen = question.attributes
     weights = dict(question.weights or {}) | {name: 0.0 for name in names if chosen and name not in chosen}
-    options = ["--measure", question.measure]
-    for option, text in (("--label", question.label), ("--target", question.target)):
+    options: list[str] = []
+    named = (("--measure", question.measure), ("--label", question.label), ("--target", question.target))
+    for option, text in named:
         options += [] if text is None else [option, text]
     for option, numbers in (("--require", question.require), ("--weights", weights)):
         options += [word for name, value in (numbers or {}).items() for word in (option, f"{name}={written(value)}")]
     options += ["--kinds", "masked,generated"] if "generated" in question.kinds else []
     options += [] if question.unit is None else ["--require", f"unit={question.unit}"]
-    members = {"measure", "label", "target", "attributes", "weights", "require", "kinds", "unit"}
+    options += [] if question.frontier is None else ["--frontier", ",".join(question.frontier)]
+    members = {"measure", "label", "target", "attributes", "weights", "require", "kinds", "unit", "frontier"}
     body = question.model_dump(include=members, exclude_none=True) | {"limit": None}
     return Commands(
         (aegis("advise", entry_id, *options),) if len(weights) <= SLIDERS else (),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from aegis_sdk import wire
 from app.advice.api.answers import question_answer, request_of
+from app.advice.model import USUAL
 from app.edge.state import StateDependency, services_of
 from app.pages.commands import Commands, aegis, curl
 from app.pages.page import page
@@ -53,7 +54,7 @@ def in_words(asked: wire.AdviceRequest) -> str:
     """A question in one line."""
     required = [f"{name} {number:g}" for name, number in (asked.require or {}).items()]
     required += ["of people"] if required and asked.unit else []
-    parts = [asked.measure, *([] if asked.label is None else [f"about {asked.label}"])]
+    parts = [asked.measure or USUAL, *([] if asked.label is None else [f"about {asked.label}"])]
     parts += [] if asked.target is None else [f"label as {asked.target}"]
     parts += [f"of {len(asked.attributes)} attributes"] if asked.attributes else []
     parts += [f"{len(asked.weights)} weights"] if asked.weights else []

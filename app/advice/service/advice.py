@@ -7,9 +7,15 @@ from uuid import UUID
 from anyio import to_thread
 
 from aegis_advisor import MODEL_VERSION
-from app.advice.model import Advice, AdviceQuestion, Status, View
-from app.advice.service.questions import needs_pairs, refuse_unanswerable, selected_places
-from app.advice.service.tasks import Askable, askable, refuse_label, task_of, unanswered
+from app.advice.model import USUAL, Advice, AdviceQuestion, Status, View
+from app.advice.service.questions import (
+    CountedPairs,
+    needs_pairs,
+    refuse_unanswerable,
+    selected_places,
+    usual_measure,
+)
+from app.advice.service.tasks import Askable, askable, counted_pairs, refuse_label, task_of, unanswered
 from app.advice.service.views import refuse_beyond_coarse, view_for
 from app.advice.service.work import ReferenceService
 from app.advice.store.advice import AdviceStore, Asked, AskedRecord, QuestionStore, SpentBudget, TenantQuestion
@@ -38,12 +44,14 @@ class KnownVersion:
         outline: the attributes of the label's task.
         table: the configurations that compete for it.
         first: the number of the first attribute's reference (`Task`).
+        counted: the pairs of columns with counts, where a version with pairs may lack some; None: all have.
         stored: the places of attributes whose references are known to be stored; these are never removed.
     """
 
     outline: tuple[AttributeOutline, ...]
     table: ConfigurationTable
     first: int = 0
+    counted: CountedPairs | None = None
     stored: set[int] = field(default_factory=set)
 
 
@@ -137,6 +145,8 @@ class AdviceService:
         label = None if question.label == head.label else question.label
         policy = rules.required.stricter_of(head.policy.required_privacy)
         question = replace(question, policy=policy, label=label)
+        if question.measure == USUAL:
+            question = question.by(await self._usual_measure(head, question))
         view = view_for(caller, head)
         if view is View.COARSE:
             refuse_beyond_coarse(question, (await self._version(head, label)).outline)
@@ -219,12 +229,23 @@ class AdviceService:
             raise NotFoundError(f"Entry {head.id} has just been deleted.")
         packed = await self._contents.configuration_table(head.version_id, frame)
         known = KnownVersion(frame.outline, unpack_configurations(packed, frame.outline, with_ids=False))
-        schema = None if label is None else await self._contents.schema(head.version_id)
+        is_one = label is None and len(head.labels) == 1
+        schema = None if is_one else await self._contents.schema(head.version_id)
         if label is not None and schema is not None:
             task = await to_thread.run_sync(task_of, schema, known.outline, known.table, label)
-            known = KnownVersion(task.outline, task.table, task.first)
+            known = KnownVersion(task.outline, task.table, task.first, task.counted)
+        elif schema is not None:
+            known = replace(known, counted=await to_thread.run_sync(counted_pairs, schema))
         self._recent.keep(head, known, label)
         return known
+
+    async def _usual_measure(self, head: Head, question: AdviceQuestion) -> str:
+        version = await self._version(head, question.label)
+        return usual_measure(question, version.outline, version.table, await self._counted(head, version))
+
+    async def _counted(self, head: Head, version: KnownVersion) -> CountedPairs | None:
+        """The pairs of columns with counts; None: all have."""
+        return version.counted if await self._contents.has_pairs(head.version_id) else frozenset()
 
     async def _spend(self, caller: Caller, head: Head, budget: int) -> None:
         if await self._questions.count(head.version_id, caller.tenant) > budget:
@@ -248,8 +269,8 @@ class AdviceService:
         if known is not None and known.status is not Status.QUEUED:
             return known
         version = await self._version(head, question.label)
-        has_pairs = not needs_pairs(question, version.outline) or await self._contents.has_pairs(head.version_id)
-        refuse_unanswerable(question, version.outline, version.table, has_pairs=has_pairs)
+        counted = await self._counted(head, version) if needs_pairs(question, version.outline) else None
+        refuse_unanswerable(question, version.outline, version.table, counted)
         if question.target is not None or version.table.label_codes is not None:
             schema = await self._contents.schema(head.version_id)
             if schema is not None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -38,11 +38,12 @@ from aegis_advisor.ranking import (
 )
 from aegis_advisor.reconstruction import DualNewton, Reference, reconstruct
 from aegis_sdk.reading.names import MOST_CELLS, ConfigurationNames
-from app.advice.model import PackedReference
+from app.advice.model import DEVIATION, EXPECTED, PackedReference, ReferenceKind
 from app.advice.service.advice_input import AdviceInput, Known, known_of, pack_reference
 from app.advice.service.coarse import (
     MEASURE,
     AttributeShares,
+    CoarseOrder,
     Grid,
     attribute_shares,
     configuration_shares,
@@ -53,6 +54,7 @@ from app.advice.service.coarse import (
     order_of_all,
 )
 from app.advice.service.declared import Declared, by_declared
+from app.advice.service.frontier import FRONTIER, RANK, Axis, expected_axis, frontier_in, stated_axes, worth_expecting
 from app.advice.service.questions import needs_pairs, weights_of
 from app.advice.service.tasks import first_number, reaching
 from app.entries.model.configurations import MASKED, ConfigurationTable
@@ -110,16 +112,20 @@ def compute_advice(given: AdviceInput) -> bytes:
     """The answer to a question, as compressed JSON in the contract's names."""
     if given.question.ranks_declared:
         declared = Declared.of(given)
-        return compress(_with_names(by_declared(declared), given, declared.table))
+        return compress(_with_names(by_declared(declared, given.schema), given, declared.table))
     known, every = known_of(given)
     asked, competing = given.question, known.table.of_kinds(given.question.kinds)
     if asked.target is not None:
         competing &= reaching(known.label, known.table, asked.target)
         known = known.toward(asked.target)
-    answer = _answer(given, known, competing)
-    result = _result(answer, Grid.of(known.records))
+    answer = ranked(given, known, competing)
+    grid = Grid.of(known.records)
+    result, axes = _result(answer, grid), _axes(given, answer, known, grid)
     if MEASURES[asked.measure].is_joint:
-        result = _with_expected(result, answer, known)
+        result = _with_expected(result, answer, known, axes if EXPECTED in asked.axes else {})
+    for is_coarse, own in axes.items():
+        view = result["coarse"] if is_coarse else result
+        view[FRONTIER] = frontier_in(own, answer.ids)
     if asked.label is not None or asked.target is not None:
         left_out = len(every.codes) - int(np.count_nonzero(competing))
         target = {} if asked.target is None else {"target": asked.target}
@@ -129,7 +135,7 @@ def compute_advice(given: AdviceInput) -> bytes:
     return compress(_with_names(result, given, every))
 
 
-def _answer(given: AdviceInput, known: Known, competing: NDArray[np.bool_]) -> "Answer":
+def ranked(given: AdviceInput, known: Known, competing: NDArray[np.bool_], *, has_errors: bool = True) -> "Answer":
     """Rank those of the competing configurations that meet the question's requirements."""
     asked, table, places = given.question, known.table, np.array(given.places)
     meeting = table.meeting(asked.required, asked.policy)
@@ -137,15 +143,15 @@ def _answer(given: AdviceInput, known: Known, competing: NDArray[np.bool_]) -> "
     codes, options = table.codes[np.ix_(kept, places)], [table.options[place] for place in given.places]
     question, known_tables = _advisor_question(given), (known.evidence, known.references, codes, options)
     labels = None if asked.target is not None else _label_choices(known.label, table, kept)
-    # The coarse order needs all deviations; these have them only in their ranking.
-    whole = replace(question, limit=None)
+    # The coarse order needs all deviations, which these have only in their ranking; and so does a frontier.
+    whole = replace(question, limit=None, has_errors=has_errors)
     if labels is not None:
         recommendation = recommend_among_labels(*known_tables, whole, labels, known.pairs, known.published)
     else:
         of_joint = needs_pairs(asked, given.outline)
         recommendation = recommend(
             *known_tables,
-            whole if of_joint else question,
+            whole if of_joint or asked.frontier is not None else question,
             known.pairs if of_joint else (),
             table.codes[np.ix_(others, places)] if of_joint else None,
             known.memory,
@@ -153,26 +159,56 @@ def _answer(given: AdviceInput, known: Known, competing: NDArray[np.bool_]) -> "
             known.published,
         )
     ids = [table.ids[place] for place in kept]
-    return Answer(recommendation, ids, question, codes, options, known.evidence, labels)
+    return Answer(recommendation, ids, kept, question, codes, options, known.evidence, labels)
 
 
-def _with_expected(result: dict[str, Any], answer: "Answer", known: Known) -> dict[str, Any]:
-    """The result with what a model should reach on the first tables of its rankings, and on the unmasked one."""
-    rankings = [view["ranking"][:EXPECTED_ROWS] for view in (result, result["coarse"])]
-    chosen = list(dict.fromkeys(row["configuration"] for ranking in rankings for row in ranking))
-    place = {name: index for index, name in enumerate(answer.ids)}
+def _axes(given: AdviceInput, answer: "Answer", known: Known, grid: Grid) -> dict[bool, list[Axis]]:
+    """The axes of the frontier but expected scores, by whether they are for coarse answers; none if none is asked."""
+    asked, rows = given.question, answer.recommendation.ranking
+    if asked.frontier is None:
+        return {}
+    deviations, ranks = np.empty(len(answer.ids)), np.empty(len(answer.ids))
+    deviations[rows.index] = rows.deviation
+    utility = {False: Axis(DEVIATION, deviations, unit=MEASURES[asked.measure].unit)}
+    if asked.reference is not ReferenceKind.OWN:
+        order = _coarse_order(answer, grid, None)
+        ranks[order.order] = order.ranks
+        utility[True] = Axis(RANK, ranks)
+    return {
+        is_coarse: [first, *stated_axes(asked, known.table, answer.places, given.schema, is_coarse=is_coarse)]
+        for is_coarse, first in utility.items()
+    }
+
+
+def _with_expected(
+    result: dict[str, Any], answer: "Answer", known: Known, axes: Mapping[bool, list[Axis]]
+) -> dict[str, Any]:
+    """The result with what a model should reach on the first tables of its rankings, and on the unmasked one.
+
+    Of the tables on the frontier by the other `axes` first, if there are any: what is expected becomes one of them.
+    """
+    views, told = {False: result, True: result["coarse"]}, dict[bool, list[str]]()
+    for is_coarse, view in views.items():
+        told[is_coarse] = [row["configuration"] for row in view["ranking"][:EXPECTED_ROWS]]
+        if is_coarse in axes:
+            told[is_coarse] = [answer.ids[row] for row in worth_expecting(axes[is_coarse], EXPECTED_ROWS)]
+    chosen, place = list(dict.fromkeys(chain(*told.values()))), {name: row for row, name in enumerate(answer.ids)}
     rows = np.array([place[name] for name in chosen], dtype=np.intp)
-    each, whole = _expected(answer, known, rows)
-    by_name, alone = dict(zip(chosen, each, strict=True)), _of_one_attribute(answer, chosen, answer.codes[rows])
-    for ranking, is_coarse in zip(rankings, (False, True), strict=True):
-        for row in ranking:
-            name = row["configuration"]
-            expected = None if is_coarse and name in alone else by_name[name]
+    each, whole = expected_of(answer, known, rows)
+    by_name, alone = dict(zip(chosen, each, strict=True)), of_one_attribute(answer, chosen, answer.codes[rows])
+    for is_coarse, view in views.items():
+        numbers = {name: None if is_coarse and name in alone else by_name[name] for name in told[is_coarse]}
+        for row in (row for row in view["ranking"] if row["configuration"] in numbers):
+            expected = numbers[row["configuration"]]
             row["expected"] = None if expected is None else expected_numbers(expected, is_coarse=is_coarse)
+        if is_coarse in axes:
+            axes[is_coarse].append(expected_axis(numbers, answer.ids, is_coarse=is_coarse))
     return result | {"expected": None if whole is None else expected_numbers(whole)}
 
 
-def _expected(answer: "Answer", known: Known, rows: NDArray[np.intp]) -> tuple[list[Expected | None], Expected | None]:
+def expected_of(
+    answer: "Answer", known: Known, rows: NDArray[np.intp]
+) -> tuple[list[Expected | None], Expected | None]:
     """What is expected of the label as each of these configurations shows it, and of the label as it is, unmasked."""
     scores, whole = known.label.scores, None
     labels = answer.labels or LabelChoices(np.zeros(len(answer.codes), dtype=np.intp), (None,))
@@ -194,7 +230,7 @@ def _expected(answer: "Answer", known: Known, rows: NDArray[np.intp]) -> tuple[l
     return each, whole
 
 
-def _of_one_attribute(answer: "Answer", names: Sequence[str], rows: NDArray[np.integer[Any]]) -> set[str]:
+def of_one_attribute(answer: "Answer", names: Sequence[str], rows: NDArray[np.integer[Any]]) -> set[str]:
     """The configurations that share one attribute of the question at most: what is expected is a number about it."""
     shown = np.zeros(len(rows), dtype=np.int64)
     for one, options, weight, column in zip(
@@ -226,7 +262,8 @@ def _with_names(result: dict[str, Any], given: AdviceInput, table: Configuration
     names = ConfigurationNames.of({**decompress(given.schema), "configuration_table": listed})
     views = [result, result["coarse"] or {}]
     ids = {view.get("configuration") for view in views}
-    ids |= {row["configuration"] for view in views for row in view.get("ranking", ())}
+    for view in views:
+        ids |= {row["configuration"] for row in (*view.get("ranking", ()), *view.get(FRONTIER, {}).get("points", ()))}
     return result | {"names": {name: said for name in sorted(filter(None, ids)) if (said := names.name(name))}}
 
 
@@ -235,7 +272,8 @@ class Answer:
     """An answer and its input.
 
     Attributes:
-        recommendation: with all rows for a joint measure, otherwise up to the question's limit.
+        recommendation: with all rows for a joint measure or a frontier, otherwise up to the question's limit.
+        places: (configurations,) those ranked, in the table of the task.
         codes: (configurations, attributes) indices into `options`.
         options: for each attribute the masking ids of the codes.
         labels: how they show the label, if some mask it; then `maskings` do not tell what a configuration keeps.
@@ -243,6 +281,7 @@ class Answer:
 
     recommendation: Recommendation
     ids: Sequence[str]
+    places: NDArray[np.intp]
     question: Question
     codes: NDArray[np.integer[Any]]
     options: Sequence[tuple[str, ...]]
@@ -266,7 +305,7 @@ def _advisor_question(given: AdviceInput) -> Question:
         reference=asked.reference.value,
         rounding_seed=asked.rounding_seed,
         limit=asked.limit,
-        bias_correction=asked.bias_correction,
+        bias_correction=bool(asked.bias_correction),
     )
 
 
@@ -297,29 +336,40 @@ def _result(answer: Answer, grid: Grid) -> dict[str, Any]:
 
 def _coarse_result(answer: Answer, shares: Sequence[AttributeShares] | None, grid: Grid) -> dict[str, Any] | None:
     """The order for other tenants; None with the reference `own`, which they may not use."""
-    question, recommendation, joint = answer.question, answer.recommendation, answer.recommendation.joint
+    question = answer.question
     if question.reference == "own":
         return None
-    detail = detail_kept(answer.evidence, question.weights, answer.codes, answer.options)
-    if joint is not None:
-        deviations = np.empty(len(answer.ids))
-        # Relative to the utility from the counts: the trace of the unmasked table is for the provider only.
-        deviations[recommendation.ranking.index] = joint.known_utility - recommendation.ranking.utility
-        # Without attributes, a joint measure is 0.
-        order = order_of_all(deviations, abs(joint.known_utility), question.limit, grid, [detail])
-        return in_contract(order, answer.ids, None)
-    if answer.labels is not None:
-        deviations = np.empty(len(answer.ids))
-        deviations[recommendation.ranking.index] = recommendation.ranking.deviation
-        whole = float(question.weights @ [abs(one.reference_utility) for one in recommendation.attributes])
-        return in_contract(order_of_all(deviations, whole, question.limit, grid, [detail]), answer.ids, None)
     kept = None if shares is None else answer.shares_of(shares, slice(None))
-    preferences = [detail] if kept is None else [kept, detail]
-    assessed = recommendation.attributes
-    order = order_by_attribute(
-        assessed, question.weights, answer.codes, answer.options, question.limit, grid, preferences
-    )
+    order = _coarse_order(answer, grid, question.limit, kept)
     return in_contract(order, answer.ids, None if kept is None else kept[order.order])
+
+
+def _coarse_order(
+    answer: Answer, grid: Grid, limit: int | None, kept: NDArray[np.float64] | None = None
+) -> CoarseOrder:
+    """The coarse order; of equal ranks, those first that keep the larger share, if it is given."""
+    question, recommendation = answer.question, answer.recommendation
+    if recommendation.joint is not None or answer.labels is not None:
+        return order_together(answer, grid, limit)
+    detail = detail_kept(answer.evidence, question.weights, answer.codes, answer.options)
+    preferences = [detail] if kept is None else [kept, detail]
+    by_attribute = recommendation.attributes, question.weights, answer.codes, answer.options
+    return order_by_attribute(*by_attribute, limit, grid, preferences)
+
+
+def order_together(answer: Answer, grid: Grid, limit: int | None) -> CoarseOrder:
+    """The coarse order of an answer by a joint measure, or of tables that show the label differently."""
+    recommendation, deviations, joint = answer.recommendation, np.empty(len(answer.ids)), answer.recommendation.joint
+    rows, weights = recommendation.ranking, answer.question.weights
+    if joint is not None:
+        # Relative to the utility from the counts: the trace of the unmasked table is for the provider only.
+        deviations[rows.index] = joint.known_utility - rows.utility
+        whole = abs(joint.known_utility)  # without attributes, a joint measure is 0
+    else:
+        deviations[rows.index] = rows.deviation
+        whole = float(weights @ [abs(one.reference_utility) for one in recommendation.attributes])
+    detail = detail_kept(answer.evidence, weights, answer.codes, answer.options)
+    return order_of_all(deviations, whole, limit, grid, [detail])
 
 
 def _has_shares(question: Question) -> bool:

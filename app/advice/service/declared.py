@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import HoldoutContent
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import DeclaredUtilities, ordered, rank_declared
-from app.advice.model import AdviceQuestion
+from app.advice.model import DEVIATION, AdviceQuestion
 from app.advice.service.advice_input import AdviceInput
 from app.advice.service.coarse import GRID, CoarseOrder, in_contract
+from app.advice.service.frontier import FRONTIER, RANK, Axis, frontier_in, stated_axes
 from app.advice.service.questions import scored_names, scored_places, weights_of
 from app.entries.model.configurations import GENERATED, MASKED, ConfigurationTable, unpack_configurations
 from app.entries.model.documents import read_as
@@ -87,16 +88,16 @@ class Declared:
         )
 
 
-def by_declared(declared: Declared) -> dict[str, Any]:
-    """The answer to a question about generated configurations, in the contract's names."""
+def by_declared(declared: Declared, schema: bytes) -> dict[str, Any]:
+    """The answer to a question about generated configurations, in the contract's names; `schema`: as stored."""
     ranking = rank_declared(declared.utilities, declared.weights, declared.question.limit)
-    order = _in_contract(declared, ranking.order, ranking.rank, ranking.tied)
+    first = _in_contract(declared, ranking.order, ranking.rank, ranking.tied)
     for row, deviation, numbers in zip(
-        order["ranking"], ranking.deviation.tolist(), ranking.numbers.tolist(), strict=True
+        first["ranking"], ranking.deviation.tolist(), ranking.numbers.tolist(), strict=True
     ):
         row |= {"deviation": deviation, **_named(numbers), "standard_error": None, "difference_error": None}
     measure = MEASURES[declared.question.measure]
-    return order | {
+    answer = first | {
         "deviation": float(declared.utilities.deviations[ranking.tied[0]] @ declared.weights),
         "considered": int(declared.rows.size),
         "ranking_basis": "estimated",
@@ -105,16 +106,21 @@ def by_declared(declared: Declared) -> dict[str, Any]:
         "unit": measure.unit,
         "better": measure.better,
         "transfer": _assessment(declared, int(ranking.tied[0])),
-        "coarse": _coarse(declared),
     }
-
-
-def _coarse(declared: Declared) -> dict[str, Any]:
-    """The coarse order: by shares to two digits."""
-    lost = (1 - declared.shares) @ declared.worth
-    order, rank = ordered(lost)
+    order, rank = ordered((1 - declared.shares) @ declared.worth)  # the coarse order: by shares to two digits
     limit = declared.question.limit
-    return _in_contract(declared, order[:limit], rank[:limit], order[rank == 1])
+    coarse = _in_contract(declared, order[:limit], rank[:limit], order[rank == 1])
+    if declared.question.frontier is not None:
+        deviations, ranks = declared.utilities.deviations @ declared.weights, np.empty(declared.rows.size)
+        ranks[order] = rank
+        answer |= _frontier(declared, Axis(DEVIATION, deviations, unit=measure.unit), schema, is_coarse=False)
+        coarse |= _frontier(declared, Axis(RANK, ranks), schema, is_coarse=True)
+    return answer | {"coarse": coarse}
+
+
+def _frontier(declared: Declared, utility: Axis, schema: bytes, *, is_coarse: bool) -> dict[str, Any]:
+    stated = stated_axes(declared.question, declared.table, declared.rows, schema, is_coarse=is_coarse)
+    return {FRONTIER: frontier_in([utility, *stated], [declared.table.ids[row] for row in declared.rows.tolist()])}
 
 
 def _in_contract(

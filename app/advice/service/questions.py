@@ -1,7 +1,8 @@
 """Whether a version can answer a question, and at what cost: from its outline, before any computation."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, combinations, islice
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from aegis_advisor.evidence import DROP, IDENTITY
 from aegis_advisor.measures import MEASURES
 from aegis_advisor.ranking import lacks_evidence, lacks_own_reference
-from app.advice.model import AdviceQuestion, ReferenceKind
+from app.advice.model import EXPECTED, AdviceQuestion, ReferenceKind
+from app.advice.service.frontier import missing
 from app.entries.model.configurations import ConfigurationTable
 from app.entries.model.entries import AttributeOutline
 from app.entries.model.published import ALL_TOGETHER, JOINT
@@ -18,17 +20,25 @@ from app.entries.service.checks import CELLS
 from app.platform.errors import Fault, InvalidDocumentError, pointer, some
 from app.platform.queue.model import Lane
 
+#: Pairs of attributes, by their names.
+CountedPairs: TypeAlias = Collection[frozenset[str]]
+
+MUTUAL_INFORMATION: Final = "mutual_information"
+
 #: The largest number of reported faults: a question can name any number of unknown attributes.
 FAULTS_FOUND = 100
 
 
 def refuse_unanswerable(
-    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, *, has_pairs: bool
+    question: AdviceQuestion,
+    outline: Sequence[AttributeOutline],
+    table: ConfigurationTable,
+    counted: CountedPairs | None,
 ) -> None:
     """Refuse a question that this version cannot answer.
 
     Args:
-        has_pairs: whether the version has pair counts, or none are needed (`needs_pairs`).
+        counted: the pairs of attributes with counts; None: all have, or none are needed (`needs_pairs`).
 
     Raises:
         InvalidDocumentError: the version cannot answer the question; the error lists its faults.
@@ -39,13 +49,19 @@ def refuse_unanswerable(
     if faults:
         raise InvalidDocumentError("This entry cannot answer the question.", faults)
     kept = table.meeting(question.required, question.policy, question.kinds)
+    if lacking := tuple(missing(question, table, kept)):
+        raise InvalidDocumentError("This entry cannot answer the question.", lacking)
     if question.ranks_declared:
         refuse_undeclared(question, scored_places(question, scored_names(question, names), names), table, kept)
         return
-    if not has_pairs and _uses_pairs(question, outline, table, kept):
+    uncounted = None if counted is None else _lacking_pair(question, outline, table, kept, counted)
+    if uncounted is not None:
+        known = ", ".join(measure.id for measure in MEASURES.values() if not measure.is_joint)
         raise InvalidDocumentError(
-            f"The measure {question.measure!r} needs counts of pairs of attributes, but the entry has none. Ask its "
-            "provider for them (`aegis summarize --pairs`), use another measure, or select a single attribute.",
+            f"The measure {question.measure!r} needs counts of pairs of attributes, but the entry has none of "
+            f"{uncounted[0]!r} and {uncounted[1]!r}. Ask its provider for them (`aegis summarize --pairs`), use "
+            "another measure, or select a single attribute.",
+            (Fault("/measure", f"It can be asked by {known}."),),
             code="no_pairs",
         )
     weights = question.weights or {}
@@ -79,6 +95,9 @@ def _faults(question: AdviceQuestion, names: Sequence[str]) -> Iterator[Fault]:
             yield Fault(f"/attributes/{i}", f"The entry has no attribute {name!r}; it has {some(names)}.")
     if _is_joint(question):
         yield from _joint_faults(question, names)
+    if EXPECTED in question.axes and (question.ranks_declared or not _is_joint(question)):
+        detail = "What a model should reach is known for joint measures and masked tables only."
+        yield Fault(f"/frontier/{question.axes.index(EXPECTED)}", detail)
     weights = question.weights or {}
     for name in weights:
         if name not in attributes:
@@ -121,16 +140,45 @@ def _is_joint(question: AdviceQuestion) -> bool:
     return measure is not None and measure.is_joint
 
 
-def _uses_pairs(
-    question: AdviceQuestion, outline: Sequence[AttributeOutline], table: ConfigurationTable, kept: NDArray[np.bool_]
-) -> bool:
-    """Whether any configuration shares two of the attributes, each with more than one masked value."""
+def _lacking_pair(
+    question: AdviceQuestion,
+    outline: Sequence[AttributeOutline],
+    table: ConfigurationTable,
+    kept: NDArray[np.bool_],
+    counted: CountedPairs,
+) -> tuple[str, str] | None:
+    """Two of the attributes without counts that a configuration shares, each with more than one masked value."""
     scored = scored_names(question, [attribute.name for attribute in outline])
-    shared = np.zeros(int(kept.sum()), dtype=np.int64)
-    for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True):
-        if attribute.name in scored:
-            shared += np.array([_tells(attribute, option) for option in options])[column[kept]]
-    return bool((shared > 1).any())
+    shared = {
+        attribute.name: np.array([_tells(attribute, option) for option in options])[column[kept]]
+        for attribute, options, column in zip(outline, table.options, table.codes.T, strict=True)
+        if attribute.name in scored
+    }
+    if np.sum(list(shared.values()), axis=0).max(initial=0) < 2:  # noqa: PLR2004 -- no pair
+        return None
+    pairs = (pair for pair in combinations(shared, 2) if frozenset(pair) not in counted)
+    return next((pair for pair in pairs if (shared[pair[0]] & shared[pair[1]]).any()), None)
+
+
+def usual_measure(
+    question: AdviceQuestion,
+    outline: Sequence[AttributeOutline],
+    table: ConfigurationTable,
+    counted: CountedPairs | None,
+) -> str:
+    """The best measure in the evaluation among those for which a version has what they take.
+
+    Args:
+        counted: the pairs of attributes with counts, whether or not the question needs them; None: all have.
+    """
+    if any((question.weights or {}).values()) or question.reference is ReferenceKind.OWN:
+        return MUTUAL_INFORMATION
+    kept = table.meeting(question.required, question.policy, question.kinds)
+    if question.ranks_declared:
+        declares = kept[table.figures.by(JOINT, [ALL_TOGETHER]).complete([ALL_TOGETHER])].any()
+        return JOINT if declares and question.attributes is None else MUTUAL_INFORMATION
+    lacks = counted is not None and (not counted or _lacking_pair(question, outline, table, kept, counted) is not None)
+    return MUTUAL_INFORMATION if lacks else JOINT
 
 
 def _tells(attribute: AttributeOutline, option: str) -> bool:

@@ -45,6 +45,7 @@ class Task:
     Attributes:
         outline: the attributes, in the entry's order; another label's place has the default label.
         table: the configurations that compete (`competing`).
+        counted: the pairs of columns whose counts the version has.
         first: the number of the first attribute's reference. The default label's references have the places of their
             attributes as numbers, and those of the label at place `p` follow from `(p + 1) * 20,000` on.
     """
@@ -52,6 +53,17 @@ class Task:
     outline: tuple[AttributeOutline, ...]
     table: ConfigurationTable
     first: int = 0
+    counted: frozenset[frozenset[str]] = frozenset()
+
+
+def counted_pairs(schema: bytes) -> frozenset[frozenset[str]]:
+    """The pairs of columns whose counts a version has, given its schema as stored."""
+    return _counted_pairs(_places(schema))
+
+
+def _counted_pairs(entry: EntryContent) -> frozenset[frozenset[str]]:
+    with_default = (frozenset({entry.label.name, attribute.name}) for attribute in entry.attributes)
+    return frozenset(with_default) | {frozenset(pair.attributes) for pair in entry.pairs if pair.joint is not None}
 
 
 def task_of(schema: bytes, outline: tuple[AttributeOutline, ...], table: ConfigurationTable, label: str) -> Task:
@@ -80,7 +92,7 @@ def task_of(schema: bytes, outline: tuple[AttributeOutline, ...], table: Configu
         for at, one in enumerate(outline)
     ]
     attributes[place] = _of_default(entry, place, outline[place])
-    return Task(tuple(attributes), competing(entry, table, place), first_number(place))
+    return Task(tuple(attributes), competing(entry, table, place), first_number(place), _counted_pairs(entry))
 
 
 def competing(entry: EntryContent, table: ConfigurationTable, place: int) -> ConfigurationTable:
@@ -151,7 +163,13 @@ def label_in(entry: EntryContent, label: str | None) -> LabelContent:
     if label in (None, entry.label.name):
         return entry.label
     asked = next(attribute for attribute in entry.attributes if attribute.name == label)
-    return LabelContent(name=asked.name, domain=asked.domain, scores=asked.scores, maskings=label_maskings(asked))
+    return LabelContent(
+        name=asked.name,
+        domain=asked.domain,
+        scores=asked.scores,
+        maskings=label_maskings(asked),
+        concept=asked.concept,
+    )
 
 
 def class_of(label: LabelContent, target: str) -> NDArray[np.int64]:

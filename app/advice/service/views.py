@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from app.advice.model import Advice, AdviceQuestion, ReferenceKind, View
+from app.advice.service.frontier import FRONTIER
 from app.advice.service.questions import FAULTS_FOUND, scored_names
 from app.entries.model.documents import changed, decompress
 from app.entries.model.entries import AttributeOutline, Head
@@ -45,11 +46,17 @@ def shown(advice: Advice, view: View) -> dict[str, Any] | None:
     names: Mapping[str, str] = result.get("names") or {}
     if view is View.COARSE:
         answer = coarse_declared(result) if TRANSFER in result else coarse(result)
+        answer |= {FRONTIER: result["coarse"][FRONTIER]} if FRONTIER in result else {}
     else:
-        answer = {name: value for name, value in result.items() if name in (*RESULT_FIELDS[View.FULL], TRANSFER)}
+        answer = {
+            name: value for name, value in result.items() if name in (*RESULT_FIELDS[View.FULL], TRANSFER, FRONTIER)
+        }
         answer = {EXPECTED: None} | answer  # answers of earlier models have none
     ranking = [{EXPECTED: None, **row, "about": names.get(row["configuration"])} for row in answer["ranking"]]
     about = {"label": result.get("label"), "about": names.get(answer["configuration"])}
+    if FRONTIER in answer:
+        named = [{**point, "about": names.get(point["configuration"])} for point in answer[FRONTIER]["points"]]
+        about[FRONTIER] = answer[FRONTIER] | {"points": named}
     return answer | about | {"ranking": ranking}
 
 

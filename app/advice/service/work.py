@@ -15,17 +15,22 @@ from app.advice.service.advice_input import AdviceInput, RecentInputs
 from app.advice.service.computation import ReferenceInput
 from app.advice.service.questions import advice_cost, lane_of, needs_pairs, reference_cost, selected_places
 from app.advice.service.tasks import label_place, task_of
+from app.advice.service.worth import WorthInput, tasks_of
 from app.advice.store.advice import AdviceStore, QuestionStore
 from app.advice.store.references import ReferenceStore
 from app.entries.model.configurations import LABEL, unpack_configurations
 from app.entries.model.documents import masks_label
 from app.entries.model.entries import AttributeOutline, PackedConfigurations
+from app.entries.model.worth import Worth
 from app.entries.service.catalogue import EntryFollower
 from app.entries.store.contents import ContentStore, Frame
+from app.entries.store.worth import WorthStore
 from app.platform.errors import SupersededError
 from app.platform.queue.model import Lane, Problem, WrongLaneError
 from app.platform.queue.queue import JobQueue
-from app.webhooks.store import EventStore
+from app.tenants.model import RequiredPrivacy
+from app.tenants.store import TenantStore
+from app.webhooks.store.events import EventStore
 
 #: The smallest cost that justifies a job: 30 to 500 ms for iterated references. The job itself adds 15 ms.
 SMALLEST = 5_000
@@ -240,3 +245,39 @@ def _refuse_lane(
     cost = advice_cost(question, outline, places, configurations.codes.shape[0])
     if lane is Lane.LIGHT and lane_of(cost) is Lane.HEAVY:
         raise WrongLaneError
+
+
+@dataclass(frozen=True, slots=True)
+class WorthWork:
+    """Loads the input of the worth of a version, and stores it. Each call belongs in a short transaction."""
+
+    _contents: ContentStore
+    _worth: WorthStore
+    _policies: TenantStore
+    _events: EventStore
+
+    async def load(self, version_id: int, tenant: str, required: RequiredPrivacy) -> WorthInput | None:
+        """The input for the worth of a version; None if it is known, or the version is deleted.
+
+        Args:
+            required: the privacy that the service requires, besides the tenant.
+        """
+        frame = await self._contents.hold(version_id)
+        schema = await self._contents.schema(version_id)
+        if frame is None or schema is None or not await self._worth.is_pending(version_id):
+            return None
+        configurations = await self._contents.configuration_table(version_id, frame)
+        policy = required.stricter_of((await self._policies.policy(tenant)).required_privacy)
+        tables = await self._contents.count_tables(version_id)
+        return WorthInput(schema, frame.outline, tables, configurations, policy)
+
+    async def store(self, version_id: int, schema: bytes, worth: list[Worth]) -> None:
+        """Store the worth of a version by the names of its labels and by their concepts."""
+        tasks = await to_thread.run_sync(tasks_of, schema)
+        by_task = ((task, [one for one in worth if one.label == label]) for task, label in tasks.items())
+        await self._worth.store(version_id, by_task)
+        await self._events.version_valued(version_id)
+
+    async def give_up(self, version_id: int) -> None:
+        """Say that the computation failed."""
+        await self._worth.give_up(version_id)

@@ -18,12 +18,19 @@ from app.entries.model.documents import (
     without_counts,
 )
 from app.entries.model.entries import Audience, CountTable, Head, HeadPage, StoredVerdict, Visibility
+from app.entries.model.worth import Worth
 from app.platform.members import answer_of
 
 
 def head_answer(head: Head) -> wire.Head:
     """A head as listings show it."""
-    return answer_of(wire.Head, head, visibility=visibility_answer(head.visibility))
+    worth = None if head.worth is None else worth_answer(head.worth)
+    return answer_of(wire.Head, head, visibility=visibility_answer(head.visibility), worth=worth)
+
+
+def worth_answer(worth: Worth) -> wire.Worth:
+    """A worth in the contract's form."""
+    return wire.Worth.model_validate(worth, from_attributes=True)
 
 
 def page_answer(page: HeadPage) -> wire.HeadPage:

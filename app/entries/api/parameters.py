@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from hashlib import sha256
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from pydantic_core import PydanticCustomError, to_json
 from aegis_sdk import wire
 from app.entries.api.mapping import head_answer, verdict_answer, visibility_answer
 from app.entries.model.entries import Head, StoredVerdict
+from app.entries.model.worth import ASKED_K, answering
 from app.entries.store.searches import Order, Search
 from app.platform.errors import Fault, InvalidDocumentError
 from app.platform.http.conditional import IfMatch, entity_tags, header_lines, hex_digits
@@ -37,6 +39,11 @@ _QUERY = (
     "Words, separated by blanks, that must all occur in the name, the title, a keyword, or the name of a label or an "
     "attribute"
 )
+_SORT = (
+    "Time to sort by; `-`: latest first. `worth`: by the lower end of what a model should reach for the `label` on the "
+    "best table with the required k, or the next higher of 2, 5, 10 and 20; entries without it come last"
+)
+_NEEDS = "Names of attributes that must all be in it, separated by commas, or the URIs of their concepts"
 _MODIFIED = "Only entries with a `changed_at` of this time or later (RFC 3339 with a time zone)"
 _REQUIRE = (
     f"Privacy that at least one configuration promises, as in `k=10`: {', '.join(wire.PRIVACY_CRITERIA)}; with "
@@ -47,15 +54,38 @@ _REQUIRE = (
 def asked_search(
     query: Annotated[SearchText | None, Query(description=_QUERY, max_length=255)] = None,
     keyword: Annotated[SearchText | None, Query(description="Exact keyword", max_length=255)] = None,
-    label: Annotated[SearchText | None, Query(description="Exact name of a label", max_length=255)] = None,
+    label: Annotated[
+        SearchText | None, Query(description="Exact name of a label, or the URI of its concept", max_length=255)
+    ] = None,
     attribute: Annotated[SearchText | None, Query(description="Exact name of an attribute", max_length=255)] = None,
     license: Annotated[SearchText | None, Query(description="Exact licence", max_length=300)] = None,  # noqa: A002 -- as documents have it
     require: Annotated[SearchText | None, Query(description=_REQUIRE, max_length=255)] = None,
     modified_since: Annotated[wire.Moment | None, Query(description=_MODIFIED)] = None,
-    sort: Annotated[Order, Query(description="Time to sort by; `-`: latest first")] = Order.NEWEST,
+    sort: Annotated[Order, Query(description=_SORT)] = Order.NEWEST,
+    needs: Annotated[SearchText | None, Query(description=_NEEDS, max_length=2_000)] = None,
 ) -> Search:
     """The search of these parameters."""
-    return Search(query, keyword, label, attribute, license, guarantee_in(require or ""), modified_since, sort)
+    needed = tuple(dict.fromkeys(filter(None, (needs or "").split(","))))
+    asked = Search(query, keyword, label, attribute, license, guarantee_in(require or ""), modified_since, sort, needed)
+    return by_worth(asked) if sort is Order.WORTH else asked
+
+
+def by_worth(search: Search) -> Search:
+    """The search in the order of worth: for its label and the least known k of at least its own, 2 by default.
+
+    Raises:
+        InvalidDocumentError: it names no label, or a k for which the worth is not known.
+    """
+    if search.label is None:
+        fault = Fault("/sort", "Tables are worth something for a label: give one as `label`.")
+        raise InvalidDocumentError("The search is invalid.", (fault,))
+    required = dict(search.required.at_least)
+    k = answering(required.pop("k", ASKED_K[0]))
+    if k is None:
+        known = ", ".join(map(str, ASKED_K))
+        detail = f"The worth is known for k of {known}: require no more, or sort by time."
+        raise InvalidDocumentError("The search is invalid.", (Fault("/require", detail),))
+    return replace(search, required=replace(search.required, at_least=required), k=k)
 
 
 SearchDependency = Annotated[Search, Depends(asked_search)]

@@ -20,7 +20,7 @@ from app.edge.dependencies import (
 )
 from app.edge.idempotency import OnceDependency
 from app.edge.state import State, StateDependency, services_of
-from app.entries.api.mapping import entry_head_json, entry_json, head_answer, page_answer, visibility_of
+from app.entries.api.mapping import entry_head_json, entry_json, head_answer, page_answer, visibility_of, worth_answer
 from app.entries.api.parameters import (
     OptionalPreconditionDependency,
     PreconditionDependency,
@@ -156,6 +156,20 @@ async def read_entry(
     parts = (head.visibility, schema, configurations, (), head.shows_counts_to(caller))
     document = await document_json(state, caller, *parts)
     return JsonResponse(entry_head_json(head, verdict, document), headers=headers)
+
+
+@router.get(
+    "/entries/{entry_id}/worth",
+    summary="Read what an entry's tables are worth",
+    responses=answers(200, wire.WorthList, "What a model should reach, by label and by k", 404, 422),
+)
+async def read_worth(
+    entry_id: str, caller: CallerDependency, factory: FactoryDependency, version: Version = None
+) -> JsonResponse:
+    """Returns for each label what a model should reach on the best table, for each k at which that changes."""
+    catalogue = factory.catalogue()
+    worth = await catalogue.worth(await catalogue.head(caller, entry_id, version))
+    return JsonResponse(wire.WorthList(items=list(map(worth_answer, worth))))
 
 
 @router.get(

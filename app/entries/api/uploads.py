@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import repeat
 from math import prod
 from types import GenericAlias
 from typing import Any, TypeVar, TypeVarTuple, Unpack
@@ -32,6 +33,7 @@ from app.entries.model.published import (
     DeclaredControl,
     Figures,
     Path,
+    Prices,
     PublishedEntry,
 )
 from app.entries.service.checks import NO_POLICY, Policy
@@ -257,6 +259,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         people=entry.people,
         rows_per_person=entry.rows_per_person,
         labels=None if entry.labels is None else tuple(entry.labels),
+        concepts=tuple(_concepts(entry)),
         content=None if entry.labels is None and not entry.label.maskings else content,
         blocks=[
             CountsInPlace(
@@ -299,7 +302,7 @@ def _label_codes(entry: wire.EntryDocument) -> list[int] | None:
 def _configurations(entry: wire.EntryDocument, content: EntryContent) -> ConfigurationColumns:
     table, rows = entry.configuration_table, entry.configurations or []
     on_records = list(_measured_on_records(entry))
-    label = _label_codes(entry)
+    label, price = _label_codes(entry), _prices(entry)
     if table is not None:
         return ConfigurationColumns(
             table.ids,
@@ -310,6 +313,7 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
             in_columns=True,
             unit=entry.unit,
             label=label,
+            price=price,
         )
     masked = [row if isinstance(row, wire.Configuration) else None for row in rows]
     names = [one.name for one in entry.attributes]
@@ -330,7 +334,28 @@ def _configurations(entry: wire.EntryDocument, content: EntryContent) -> Configu
         figures=Figures.of([row.transfer for row in content.configurations or ()], names),
         unit=entry.unit,
         label=label,
+        price=price,
     )
+
+
+def _concepts(entry: wire.EntryDocument) -> Iterator[tuple[str, str]]:
+    if entry.label.concept is not None:
+        yield "label", entry.label.concept.uri
+    labels = entry.labels or ()
+    for attribute in entry.attributes:
+        if attribute.concept is not None:
+            kinds = ("attribute", "label") if attribute.name in labels else ("attribute",)
+            yield from zip(kinds, repeat(attribute.concept.uri))
+
+
+def _prices(entry: wire.EntryDocument) -> Prices | None:
+    """What the configurations cost; None if none has a price."""
+    table, rows = entry.configuration_table, entry.configurations or []
+    if table is not None:
+        return None if table.price is None else Prices(table.price.amounts, table.price.currency)
+    prices = [row.price if isinstance(row, wire.Configuration) else None for row in rows]
+    currency = next((one.currency for one in prices if one is not None), None)
+    return None if currency is None else Prices([None if one is None else one.amount for one in prices], currency)
 
 
 def _measured_on_records(entry: wire.EntryDocument) -> Iterator[Path]:

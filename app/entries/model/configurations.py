@@ -25,6 +25,12 @@ MASKED_ONLY = (MASKED,)
 #: The name of the stored array of how configurations show the label.
 LABEL = "label"
 
+#: The prefix of the name of the stored array of prices, which ends with their currency.
+PRICE = "price_"
+
+#: The name of the stored array of numbers of suppressed records.
+SUPPRESSED = "suppressed"
+
 #: The names of the stored arrays of transfer utilities.
 FIGURE_PLACES, FIGURES = "transfer_places", "transfer"
 
@@ -42,6 +48,8 @@ class ConfigurationTable:
         generated: (configurations,) whether each is generated; None if none is.
         label_codes: (configurations,) how each shows the label: 0 as it is, else by its first masking, its second and
             so on; None if all show it as it is.
+        price: (configurations,) what each costs in `currency`, NaN where it is not stated; None if none has a price.
+        suppressed: (configurations,) the number of suppressed records, likewise.
     """
 
     ids: tuple[str, ...]
@@ -52,6 +60,9 @@ class ConfigurationTable:
     figures: Figures = NO_FIGURES
     unit: str | None = None
     label_codes: NDArray[np.int64] | None = None
+    price: NDArray[np.float64] | None = None
+    currency: str | None = None
+    suppressed: NDArray[np.float64] | None = None
 
     def of_kinds(self, kinds: Collection[str]) -> NDArray[np.bool_]:
         """A mask (configurations,) of these kinds."""
@@ -117,6 +128,9 @@ class ConfigurationTable:
             privacy={name: numbers[shown] for name, numbers in self.privacy.items()},
             unit=self.unit,
             label_codes=label if label.any() else None,
+            price=None if self.price is None else self.price[shown],
+            currency=self.currency,
+            suppressed=None if self.suppressed is None else self.suppressed[shown],
         )
 
     def unmet(self, place: int, asked: RequiredPrivacy, policy: RequiredPrivacy, kinds: Collection[str]) -> list[str]:
@@ -164,6 +178,10 @@ def pack_configurations(columns: ConfigurationColumns, outline: Sequence[Attribu
         declared[GENERATED] = pack(np.array(columns.generated, dtype=bool))
     if columns.label is not None:
         declared[LABEL] = pack(np.array(columns.label, dtype=np.int64))
+    if columns.price is not None:
+        declared[PRICE + columns.price.currency] = pack(np.array(columns.price.amounts, dtype=np.float64))
+    if any(number is not None for number in columns.suppressed):
+        declared[SUPPRESSED] = pack(np.array(columns.suppressed, dtype=np.float64))
     if columns.figures.numbers.size:
         declared[FIGURE_PLACES], declared[FIGURES] = pack(columns.figures.places), pack(columns.figures.numbers)
     return PackedConfigurations(
@@ -182,6 +200,7 @@ def unpack_configurations(
     declared, figures = packed.declared, NO_FIGURES
     if FIGURES in declared:
         figures = Figures(unpack(declared[FIGURE_PLACES]), unpack(declared[FIGURES]))
+    priced = next((name for name in declared if name.startswith(PRICE)), None)
     return ConfigurationTable(
         ids=tuple(decompress(packed.ids)) if with_ids else (),
         options=tuple(map(_options_of, outline)),
@@ -191,4 +210,7 @@ def unpack_configurations(
         figures=figures,
         unit=packed.unit,
         label_codes=unpack(declared[LABEL]) if LABEL in declared else None,
+        price=None if priced is None else unpack(declared[priced]),
+        currency=None if priced is None else priced.removeprefix(PRICE),
+        suppressed=unpack(declared[SUPPRESSED]) if SUPPRESSED in declared else None,
     )

@@ -30,7 +30,7 @@ from aegis_advisor.evidence import (
 from aegis_advisor.ranking import kept_shares
 from app.entries.model.entries import CountKind, CountTable
 from app.entries.model.published import MEASURES, figures_in, nothing_by
-from app.platform.database.arrays import unpack
+from app.platform.database.arrays import pack, unpack
 
 Document = dict[str, Any]
 _Read = TypeVar("_Read")
@@ -186,18 +186,22 @@ def without_counts(document: Document) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """The AUCs of a model on the masked and the unmasked table."""
+    """The AUCs of a model on the masked and the unmasked table, or its `R^2` if the label is a number."""
 
     model: str
-    auc: float
-    raw_auc: float
+    auc: float | None = None
+    raw_auc: float = 0.0
+    r2: float = 0.0
+    raw_r2: float = 0.0
 
 
 def _measured_share(measured: Document | None) -> Document | None:
     if measured is None:
         return None
     known = msgspec.convert(measured, _Measured)
-    whole, kept = known.raw_auc - _CHANCE, known.auc - _CHANCE
+    kept, whole = known.r2, known.raw_r2
+    if known.auc is not None:
+        kept, whole = known.auc - _CHANCE, known.raw_auc - _CHANCE
     share = round(min(1.0, max(0.0, kept / whole)), 2) if whole > 0 else None
     return {"model": known.model, "share": share}
 
@@ -208,10 +212,11 @@ class _HeldOut:
 
 
 def with_shares(document: Document) -> Document:
-    """The document with shares to two digits in place of measured AUCs and transfer utilities.
+    """The document with shares to two digits in place of measured AUCs or `R^2`, and transfer utilities.
 
     Those of AUCs are relative to the unmasked table's distance from chance, between 0 and 1; null if that is 0. Those
-    of utilities are relative to the best of any configuration or of the unmasked records, by the same measure.
+    of `R^2` are relative to the unmasked table's. Those of utilities are relative to the best of any configuration or
+    of the unmasked records, by the same measure.
     """
     document = changed(document, ("configurations", "*", "measured"), _measured_share)
     holdout = msgspec.convert(document, _HeldOut).holdout
@@ -297,6 +302,29 @@ def _content_of(schema: bytes) -> EntryContent:
 @dataclass(frozen=True, slots=True)
 class _LabelOnly:
     label: LabelContent
+
+
+def tables_about(schema: bytes, tables: Sequence[CountTable], label: str, place: int) -> tuple[CountTable, ...]:
+    """The counts of a label of a stored entry, and of the attribute at a place, as of an entry with this label alone.
+
+    Args:
+        schema: the entry as stored.
+        tables: its counts of the default label, of the attributes at this place and the label's, and of pairs.
+        label: one of its other labels.
+        place: the place of an attribute, which is not this label.
+    """
+    entry = stored_entry(schema, tables)
+    task, stored = entry.about(label), len(entry.attributes[place].maskings)
+    attribute = task.attributes[place]
+    counts: list[tuple[CountKind, int | None, int | None, Any]] = [
+        (CountKind.LABEL_HISTOGRAM, None, None, task.label.histogram),
+        (CountKind.HISTOGRAM, place, None, attribute.histogram),
+        (CountKind.JOINT, place, None, attribute.joint),
+    ]
+    for at, masking in enumerate(attribute.maskings):  # unmasked counts that declare an error stand behind those stored
+        kind, own = (CountKind.MASKED_JOINT, at) if at < stored else (CountKind.JOINT, None)
+        counts.append((kind, place, own, masking.joint))
+    return tuple(CountTable(kind, at, own, pack(np.asarray(one))) for kind, at, own, one in counts if one is not None)
 
 
 def masks_label(schema: bytes) -> bool:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, Final, Self
 
 from aegis_advisor.evidence import EvidenceFlags, MaskingFlags
+from app.entries.model.worth import Worth
 from app.platform.callers import Caller
 from app.platform.database.arrays import PackedArray
 from app.platform.errors import Fault
@@ -55,6 +56,7 @@ class Head:
         people: the number of people that the records are about, at most `rows_per_person` of each; None if privacy
             counts records.
         labels: all of its labels, the default one, `label`, first.
+        worth: what its best table is worth; only in listings by worth.
     """
 
     id: str
@@ -88,6 +90,7 @@ class Head:
     people: int | None = None
     rows_per_person: int | None = None
     labels: tuple[str, ...] = ()
+    worth: Worth | None = None
 
     @property
     def unit(self) -> str | None:
@@ -264,6 +267,7 @@ class Content:
         labels: its labels, the default one first; None for one.
         offered: by privacy criterion, the lowest and the highest promised number; likewise for the share of lone
             records (`ALONE`), and the numbers of records and attributes.
+        concepts: the URI of each declared concept, with `label` or `attribute`.
     """
 
     digest: str
@@ -283,6 +287,7 @@ class Content:
     rows_per_person: int | None = None
     labels: tuple[str, ...] | None = None
     offered: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    concepts: tuple[tuple[str, str], ...] = ()
 
     @property
     def stored_bytes(self) -> int:

@@ -128,6 +128,14 @@ class DeclaredControl:
     is_declared: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What each configuration costs, in one currency; None where it is not stated."""
+
+    amounts: Sequence[float | None]
+    currency: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfigurationColumns:
     """The configurations of an entry, as columns in the given order.
@@ -144,6 +152,7 @@ class ConfigurationColumns:
         unit: what their promises count: `PERSON`, or None for records.
         label: how each shows the label: 0 as it is, else by its first masking, its second and so on; None if the label
             has no maskings.
+        price: what each costs; None if none has a price.
     """
 
     ids: Sequence[str]
@@ -160,6 +169,7 @@ class ConfigurationColumns:
     in_columns: bool = False
     unit: str | None = None
     label: Sequence[int] | None = None
+    price: Prices | None = None
 
     @property
     def numbers_suppressed(self) -> Iterator[tuple[Path, int]]:
@@ -212,6 +222,7 @@ class PublishedEntry:
         labels: its labels, the default one first; None for one.
         content: the content, if it has several labels or maskings of its label.
         blocks: the counts of maskings and masked labels, which stand among the pairs.
+        concepts: `label` or `attribute`, and the URI of the concept of such a column.
         with_labels: the associations of pairs with other labels, and `traces` the traces of these, by their places.
     """
 
@@ -235,6 +246,7 @@ class PublishedEntry:
     rows_per_person: int | None = None
     labels: tuple[str, ...] | None = None
     content: EntryContent | None = None
+    concepts: tuple[tuple[str, str], ...] = ()
     with_labels: Mapping[Path, PairAssociation] = field(default_factory=dict)
     traces: Mapping[Path, PublishedTrace] = field(default_factory=dict)
     blocks: Sequence[CountsInPlace] = ()

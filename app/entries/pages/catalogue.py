@@ -1,5 +1,6 @@
 """The page of the catalogue: entries that the viewer may see, and the form to search them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, Self
@@ -14,14 +15,15 @@ from starlette.types import Scope
 from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.mapping import page_answer
-from app.entries.api.parameters import guarantee_in, without_control_characters
-from app.entries.store.searches import Search
+from app.entries.api.parameters import by_worth, guarantee_in, without_control_characters
+from app.entries.model.worth import ASKED_K
+from app.entries.store.searches import Order, Search
 from app.pages.commands import Commands, aegis, curl
 from app.pages.page import page
 from app.pages.page_route import PageRoute, is_browser
 from app.pages.viewers import Viewer, ViewerDependency
 from app.pages.words import bound
-from app.platform.errors import InvalidDocumentError
+from app.platform.errors import Fault, InvalidDocumentError
 
 #: The fields of the form that are also parameters of the API.
 _PARAMETERS: Final = ("query", "attribute", "label", "license", "keyword")
@@ -67,14 +69,22 @@ class SearchForm:
         except InvalidDocumentError:
             return cls(typed, {"limit": "Give a number, such as 10 or 0.2"})
         texts: dict[str, Any] = {name: typed[name] or None for name in _PARAMETERS}
-        return cls(typed, {}, Search(**texts, required=guarantee))
+        search = Search(**texts, required=guarantee)
+        is_by_worth = search.label is not None and guarantee.at_least.get("k", math.inf) <= ASKED_K[-1]
+        return cls(typed, {}, by_worth(replace(search, order=Order.WORTH)) if is_by_worth else search)
 
     @property
     def asked(self) -> dict[str, str]:
         """The search as parameters of the API."""
         asked = {name: self.fields[name] for name in _PARAMETERS if self.fields[name]}
         guarantee = _guarantee(self.fields)
-        return asked | ({"require": guarantee} if guarantee else {})
+        asked |= {"require": guarantee} if guarantee else {}
+        return asked | ({"sort": "worth"} if self.is_by_worth else {})
+
+    @property
+    def is_by_worth(self) -> bool:
+        """Whether those come first on whose best table a model should do best: with a label and a known k."""
+        return self.search is not None and self.search.order is Order.WORTH
 
     def link(self, page_token: str | None = None) -> str:
         """The address of a page of this search; of the first one without a token."""
@@ -96,7 +106,7 @@ def catalogue_commands(viewer: Viewer, form: SearchForm) -> Commands:
     call = curl(viewer, "/v1/entries", asked)
     if "license" in asked:  # for which `aegis search` has no option
         return Commands((), (call,))
-    options = [word for name, text in asked.items() if name != "query" for word in (f"--{name}", text)]
+    options = [word for name, text in asked.items() if name not in ("query", "sort") for word in (f"--{name}", text)]
     words = asked.get("query", "").split()
     return Commands((aegis("search", *options, *(["--", *words] if words else ())),), (call,))
 
@@ -136,11 +146,12 @@ async def show_catalogue(request: Request, viewer: ViewerDependency, state: Stat
 async def _found(
     state: State, viewer: Viewer, form: SearchForm, search: Search
 ) -> tuple[SearchForm, wire.HeadPage | None]:
-    """The matches of a search; if its page token is invalid, the form has a fault."""
+    """The matches of a search; if its page token is invalid or its label is unknown, the form has a fault."""
     try:
         async with state.database.transaction() as session:
             catalogue = services_of(state, session).catalogue()
             found = await catalogue.page(viewer.caller, search, PER_PAGE, form.fields["page_token"] or None)
     except InvalidDocumentError as error:
-        return replace(form, faults={"page_token": error.faults[0].detail if error.faults else error.detail}), None
+        fault = error.faults[0] if error.faults else Fault("/page_token", error.detail)
+        return replace(form, faults={fault.pointer.removeprefix("/"): fault.detail}), None
     return form, page_answer(found)

@@ -4,7 +4,9 @@ Each version is cut into parts once (`entry_index`), and cached.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic_core import to_jsonable_python
@@ -13,16 +15,18 @@ from aegis_sdk import wire
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.mapping import visibility_answer, visibility_of
 from app.entries.api.parameters import version_key
+from app.entries.api.previews import preview_for
 from app.entries.api.routes import SMALL
-from app.entries.model.documents import is_small
-from app.entries.model.entries import Audience, Head
-from app.entries.pages.entry_index import ABOUT, EntryIndex, entry_index
+from app.entries.model.documents import is_small, tables_about
+from app.entries.model.entries import Audience, CountTable, Head
+from app.entries.pages.entry_index import ABOUT, EntryIndex, WholeAttribute, entry_index
 from app.entries.pages.entry_views import (
     CRITERIA,
     OF_PEOPLE,
     REASONS,
     attribute_view,
     configuration_view,
+    counted_label,
     counts_view,
     entry_commands,
     entry_view,
@@ -92,8 +96,13 @@ async def show_entry(
     version: Version = None,
     attributes: PageNumber = 1,
     configurations: PageNumber = 1,
+    preview: Name = "",
+    advice: Name = "",
 ) -> Response:
-    """The page of an entry."""
+    """The page of an entry, with a preview of this configuration if it is given.
+
+    A request for it repeats the question of an advice, if that is given.
+    """
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         head = await catalogue.head(viewer.caller, entry_id, version)
@@ -102,7 +111,10 @@ async def show_entry(
         known = await known_or_stored(state, catalogue, viewer.caller, head)
     index = await index_of(state, viewer.caller, head, known)
     view = entry_view(viewer, head, version, index, versions, verdict, (attributes, configurations))
+    if preview:
+        view = replace(view, preview=await preview_for(state, viewer.caller, entry_id, preview, head.version))
     commands = entry_commands(viewer, view)
+    about = {"advice": advice} if advice else {"entry": head.id, "version": head.version}
     return page(
         request,
         "entry.html",
@@ -110,6 +122,7 @@ async def show_entry(
         commands=commands,
         criteria=CRITERIA if head.unit is None else CRITERIA | OF_PEOPLE,
         reasons=REASONS,
+        request_link=f"/requests/new?{urlencode(about | {'configuration': preview})}",
         here="catalogue",
     )
 
@@ -243,22 +256,40 @@ async def show_counts(
     viewer: ViewerDependency,
     state: StateDependency,
     attribute: Name = "",
+    label: Name = "",
     masking: Annotated[str | None, Query(max_length=255)] = None,
     version: Version = None,
     values: PageNumber = 1,
 ) -> Response:
-    """The counts of the label and of an attribute, for viewers who may read them."""
+    """The counts of a label and of an attribute, for viewers who may read them."""
     async with state.database.transaction() as session:
         catalogue = services_of(state, session).catalogue()
         head = await catalogue.countable_head(viewer.caller, entry_id, version)
         known = await known_or_stored(state, catalogue, viewer.caller, head)
     index = await index_of(state, viewer.caller, head, known)
     whole = whole_attribute(index, attribute) if attribute else None
-    async with state.database.transaction() as session:
-        tables = await services_of(state, session).catalogue().counts(head, 0 if whole is None else whole.row.place)
+    asked = counted_label(head, label, whole)
+    if asked == head.label:
+        classes: Sequence[str] = read_part(index.about, ABOUT).classes
+        async with state.database.transaction() as session:
+            tables = await services_of(state, session).catalogue().counts(head, 0 if whole is None else whole.row.place)
+    else:
+        with_label = whole_attribute(index, asked)
+        classes = with_label.domain
+        tables = await _counts_with(state, viewer.caller, head, with_label, whole)
     if not tables:
         raise NotFoundError(f"Entry {entry_id} has just been deleted.")
-    classes = read_part(index.about, ABOUT).classes
-    view = counts_view(head, version, classes, whole, tables, masking, values)
+    view = counts_view(head, version, asked, classes, whole, tables, masking, values)
     commands = part_commands(viewer, head, version, "/summaries")
     return page(request, "entry_counts.html", view=view, commands=commands, here="catalogue")
+
+
+async def _counts_with(
+    state: State, caller: Caller, head: Head, label: WholeAttribute, whole: WholeAttribute | None
+) -> tuple[CountTable, ...]:
+    """The counts of another label than the default one, and of an attribute with it."""
+    place = label.row.place if whole is None else whole.row.place
+    async with state.database.transaction() as session:
+        catalogue = services_of(state, session).catalogue()
+        schema, tables = await catalogue.counts_with(head, sorted({label.row.place, place}))
+    return await state.making.run(tables_about, schema, tables, label.row.name, place, on_behalf_of=caller.tenant)

@@ -230,7 +230,7 @@ def _best_measured_first(document: Document) -> Document:
 
     def reached(item: Document) -> float:
         measured = item.get("measured") or {}
-        return float(measured.get("auc", measured.get("share", -1.0)))
+        return float(measured.get("auc", measured.get("r2", measured.get("share", -1.0))))
 
     listed = document.get("configurations")
     return document if listed is None else document | {"configurations": sorted(listed, key=reached, reverse=True)}

@@ -157,6 +157,7 @@ class EntryView(EntryPage):
     verdict: wire.Verdict | None
     verdict_words: str
     controls: tuple[str, ...]
+    preview: wire.Preview | None = None
 
 
 def entry_view(
@@ -213,6 +214,10 @@ def entry_commands(viewer: Viewer, view: EntryView) -> Commands:
     if view.is_own:
         lines += [aegis("entries", "visibility", head.id), aegis("entries", "delete", head.id)]
     calls = [curl(viewer, f"/v1/entries/{head.id}", version)]
+    if view.preview is not None:
+        chosen = view.preview.configuration
+        lines.append(aegis("entries", "preview", head.id, "--configuration", chosen, "--to", "preview"))
+        calls.append(curl(viewer, f"/v1/entries/{head.id}/preview", {"configuration": chosen} | version))
     if view.shows_counts:
         calls.append(curl(viewer, f"/v1/entries/{head.id}/summaries", version))
     return Commands(tuple(lines), tuple(calls))
@@ -285,15 +290,19 @@ def part_commands(viewer: Viewer, head: Head, asked: int | None, part: str = "")
 
 @dataclass(frozen=True, slots=True)
 class CountsView(EntryPage):
-    """The counts of the label, and of a chosen attribute.
+    """The counts of a label, and of a chosen attribute with it.
 
     Attributes:
+        name: the label.
+        others: all labels that may be chosen; empty if that is one.
         counted: the masking ids of the attribute's tables of counts (`UNMASKED`: none).
         chart: records by (masked) value.
         joint: a page of the values with their records by class; empty without joint counts.
         classes: the first classes; `more_classes`: the number of further ones.
     """
 
+    name: str
+    others: tuple[str, ...]
     label: Markup
     attribute: WholeAttribute | None = None
     counted: tuple[str, ...] = ()
@@ -304,9 +313,21 @@ class CountsView(EntryPage):
     more_classes: int = 0
 
 
+def counted_label(head: Head, asked: str, whole: WholeAttribute | None) -> str:
+    """The label whose counts are shown: the one asked for, or the default one with its own counts.
+
+    Raises:
+        NotFoundError: the entry has no such label.
+    """
+    if asked and asked not in head.labels and asked != head.label:
+        raise NotFoundError(f"The entry has no label {asked!r}.")
+    return head.label if not asked or (whole is not None and whole.row.name == asked) else asked
+
+
 def counts_view(
     head: Head,
     asked: int | None,
+    name: str,
     classes: Sequence[str],
     whole: WholeAttribute | None,
     tables: Sequence[CountTable],
@@ -315,13 +336,16 @@ def counts_view(
 ) -> CountsView:
     """The view of counts: page `number` of the values by a masking, by default the first masking with counts."""
     label = next(unpack(table.counts) for table in tables if table.kind is CountKind.LABEL_HISTOGRAM)
-    chart = _chart("label", f"Records by {head.label}", classes, label)
+    chart = _chart("label", f"Records by {name}", classes, label)
+    own = None if whole is None else whole.row.name
+    others = tuple(one for one in head.labels if one != own)
+    labels = (name, others if len(others) > 1 else ())
     if whole is None:
-        return CountsView(head, asked, chart)
+        return CountsView(head, asked, *labels, chart)
     counted = _counted(whole, tables)
     chosen = masking if masking is not None and masking in counted else next(iter(counted), UNMASKED)
     if chosen not in counted:
-        return CountsView(head, asked, chart, whole)
+        return CountsView(head, asked, *labels, chart, whole)
     values = next((row.domain for row in whole.maskings if row.id == chosen), whole.domain)
     counts = counted[chosen]
     records = counts if counts.ndim == 1 else counts.sum(axis=1)
@@ -329,6 +353,7 @@ def counts_view(
     return CountsView(
         head,
         asked,
+        *labels,
         chart,
         whole,
         tuple(counted),

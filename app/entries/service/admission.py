@@ -14,6 +14,7 @@ import numpy as np
 
 from aegis_advisor.ranking import lacks_evidence
 from aegis_advisor.verdict import largest_small
+from app.entries.model.configurations import FIGURES, GENERATED, LABEL
 from app.entries.model.entries import Content, PackedConfigurations, Publication
 from app.entries.model.published import CountsInPlace, Path, PublishedEntry
 from app.entries.service.checks import SHOWN, first_faults
@@ -133,7 +134,8 @@ class Admission:
 def _unanswerable(content: Content) -> Iterator[str]:
     """A warning about attributes that configurations mask differently, but that have no counts by label."""
     table = content.configuration_table
-    if table.declared:  # declared utilities need no counts
+    # Declared utilities need no counts, and those with masked labels stand among the pairs.
+    if not table.declared.keys().isdisjoint((GENERATED, LABEL, FIGURES)):
         return
     codes = unpack(table.codes)
     differ = [place for place in range(codes.shape[1]) if (codes[:, place] != codes[0, place]).any()]

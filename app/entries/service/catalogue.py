@@ -18,11 +18,13 @@ from app.entries.model.entries import (
     Visibility,
     audience_text,
 )
+from app.entries.model.worth import Worth
 from app.entries.service.admission import Admission
 from app.entries.service.publications import VerdictInput
 from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
 from app.entries.store.entries import EntryStore
 from app.entries.store.searches import Search
+from app.entries.store.worth import WorthStore
 from app.platform.callers import Caller
 from app.platform.errors import (
     Fault,
@@ -36,7 +38,7 @@ from app.platform.queue.queue import JobQueue
 from app.tenants.model import RequiredPrivacy, TenantPolicy
 from app.tenants.service import QuotaService
 from app.tenants.store import TenantStore
-from app.webhooks.store import EventStore
+from app.webhooks.store.events import EventStore
 
 #: The largest number of listed versions.
 VERSIONS_LISTED = 50
@@ -101,6 +103,7 @@ class CatalogueService:
         quotas: QuotaService,
         events: EventStore,
         audit: AuditStore,
+        worth: WorthStore,
         queue: JobQueue,
         followers: Sequence[EntryFollower],
     ) -> None:
@@ -112,6 +115,7 @@ class CatalogueService:
         self._quotas = quotas
         self._events = events
         self._audit = audit
+        self._worth = worth
         self._queue = queue
         self._followers = followers
 
@@ -195,15 +199,28 @@ class CatalogueService:
         """A page of the entries that the caller may see; `counted`: with the number on all pages.
 
         Raises:
-            InvalidDocumentError: the page token is invalid, or more than one guarantee is required.
+            InvalidDocumentError: the page token is invalid, or more than one guarantee is required; or the order is by
+                worth, and no entry has the label.
         """
-        if len(search.required.numbers) > 1:
+        if len(search.required.numbers) > 1 and search.k is None:
             # One configuration would have to promise both, which the index does not show.
             fault = Fault("/require", "Give only one privacy requirement, as in k=10.")
             raise InvalidDocumentError("The search is invalid.", (fault,))
         page = await self._entries.page(caller, search, limit, page_token)
+        if search.k is not None and not page.items:
+            await self._refuse_unknown_label(caller, search)
         total = await self._entries.count(caller, search) if counted else None
         return HeadPage(tuple(head.seen_by(caller) for head in page.items), page.next_page_token, total)
+
+    async def _refuse_unknown_label(self, caller: Caller, search: Search) -> None:
+        known = await self._entries.page(caller, Search(label=search.label), 1, None)
+        if not known.items:
+            fault = Fault("/label", f"No entry that you may see has a label {search.label!r}.")
+            raise InvalidDocumentError("The search is invalid.", (fault,))
+
+    async def worth(self, head: Head) -> tuple[Worth, ...]:
+        """What the tables of an entry's version are worth, by label and by k."""
+        return await self._worth.of(head.version_id)
 
     async def versions(self, caller: Caller, head: Head) -> tuple[VersionMark, ...]:
         """The latest versions of an entry that the caller may see, latest first."""
@@ -237,8 +254,14 @@ class CatalogueService:
         return head
 
     async def counts(self, head: Head, place: int) -> tuple[CountTable, ...]:
-        """The counts of the label and of the attribute at a place; `countable_head` checks the permission."""
+        """The counts of the default label and of the attribute at a place; `countable_head` checks the permission."""
         return await self._contents.count_tables(head.version_id, [place])
+
+    async def counts_with(self, head: Head, places: Sequence[int]) -> tuple[bytes, tuple[CountTable, ...]]:
+        """The schema, and the counts of the default label, of attributes and of pairs, likewise."""
+        tables = await self._contents.count_tables(head.version_id, places, pairs=True)
+        schema, _ = await self.schema(head)
+        return schema, tables
 
     async def summaries(self, head: Head) -> tuple[bytes, bytes, tuple[CountTable, ...]]:
         """The entry as published, in parts: schema, configurations, counts."""
@@ -316,6 +339,7 @@ class CatalogueService:
         for follower in self._followers:
             await follower.version_added(caller.tenant, version_id, publication.content.outline)
         await self._queue.judge(caller.tenant, version_id)
+        await self._queue.value(caller.tenant, version_id)
 
 
 def visible(caller: Caller, head: Head | None, entry_id: str, version: int | None) -> Head:

@@ -83,6 +83,7 @@ def _content_of(entry: PublishedEntry) -> Content:
         people=entry.people,
         rows_per_person=entry.rows_per_person,
         labels=entry.labels,
+        concepts=entry.concepts,
         offered={name: (min(numbers), max(numbers)) for name, numbers in vouched.items() if numbers},
     )
 

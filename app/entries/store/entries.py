@@ -3,7 +3,6 @@
 import uuid
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
@@ -30,10 +29,19 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.entries.model.entries import ALONE, COLUMNS, RECORDS, Audience, Head, HeadPage, VersionMark, Visibility
-from app.entries.store.searches import Order, Search, delete_superseded, matching, matching_first, show_searched
+from app.entries.store.searches import (
+    Order,
+    Place,
+    Search,
+    delete_superseded,
+    matching,
+    matching_first,
+    show_searched,
+)
+from app.entries.store.worth import WORTH_ORDER, WorthStore, worth_first, worth_of_all
 from app.entries.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow
 from app.platform.callers import Caller
-from app.platform.database.base import read_token, write_token
+from app.platform.database.base import read_numbers, read_token, write_token
 from app.platform.digests import terms_digest
 from app.platform.members import model_of
 from app.tenants.store import tenant_id, to_policy
@@ -103,19 +111,24 @@ class EntryStore:
 
         The page ends earlier if its texts are too long together, but has at least one entry.
         """
-        # Tokens of the default order have the format from before there were other orders.
-        order = "" if search.order is Order.NEWEST else search.order.value
-        place = None if page_token is None else read_token(page_token, order)
-        entries = await self._sized(caller, search.order, matching_first(caller, search, place, limit + 1))
+        is_by_worth = search.order is Order.WORTH
+        first, every = (worth_first, worth_of_all) if is_by_worth else (matching_first, matching)
+        place = None if page_token is None else _read_place(page_token, search.order)
+        entries = await self._sized(caller, search.order, first(caller, search, place, limit + 1))
         if len(entries) <= limit:
             await self._session.execute(_PLANNED_EACH_TIME)
-            entries = await self._sized(caller, search.order, matching(caller, search, place, limit + 1))
+            entries = await self._sized(caller, search.order, every(caller, search, place, limit + 1))
         fitting = bisect_right(list(accumulate(entry.size for entry in entries)), PAGE_BYTES)
         chosen = entries[: min(max(fitting, 1), limit)]
-        heads = _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])).order_by(*_ordered(search.order))
-        items = tuple(_to_head(*row) for row in await self._session.execute(heads, _insider(caller)))
-        more = len(entries) > len(chosen)
-        return HeadPage(items, write_token(chosen[-1].time, chosen[-1].id, order) if more else None)
+        rows = await self._session.execute(
+            _LATEST.where(EntryRow.id.in_([entry.id for entry in chosen])), _insider(caller)
+        )
+        heads = {row.EntryRow.id: _to_head(*row) for row in rows}
+        items = [heads[entry.id] for entry in chosen if entry.id in heads]
+        if is_by_worth:
+            items = await WorthStore(self._session).shown(items, search)
+        token = _write_place(chosen[-1], search.order) if len(entries) > len(chosen) else None
+        return HeadPage(tuple(items), token)
 
     async def count(self, caller: Caller, search: Search) -> int:
         """The number of entries that match `search` and `caller` may see."""
@@ -131,13 +144,11 @@ class EntryStore:
         rows = await self._session.execute(statement.order_by(EntryVersionRow.version.desc()).limit(most))
         return tuple(VersionMark(row.version, row.awaits_sign_off) for row in rows)
 
-    async def _sized(
-        self, caller: Caller, order: Order, matching: Select[datetime, uuid.UUID]
-    ) -> Sequence[Row[datetime, uuid.UUID, int]]:
-        """The times, ids and sizes of matching entries, in the order of a listing."""
-        ids = matching.subquery()
-        sized = _LATEST.join(ids, ids.c.id == EntryRow.id).order_by(*_ordered(order))
-        columns = (ids.c.time, EntryRow.id, _size(caller))
+    async def _sized(self, caller: Caller, order: Order, matching: Select[Any]) -> Sequence[Row[Any]]:
+        """The places and sizes of matching entries, in the order of a listing."""
+        places = matching.subquery()
+        sized = _LATEST.join(places, places.c.id == EntryRow.id).order_by(*order.by(*places.c))
+        columns = (*places.c, _size(caller))
         return (await self._session.execute(sized.with_only_columns(*columns), _insider(caller))).all()
 
     async def hold(self, entry_id: str) -> bool:
@@ -215,8 +226,20 @@ _LATEST_OF_ONE = _LATEST.where(_ONE)
 _VERSION_OF_ONE = _HEADS.where(_ONE, EntryVersionRow.version == bindparam("version", type_=Numeric))
 
 
-def _ordered(order: Order) -> list[ColumnElement[Any]]:
-    return order.by(getattr(EntryRow, order.column), EntryRow.id)
+def _read_place(token: str, order: Order) -> Place:
+    return (
+        read_numbers(token, order.value, len(WORTH_ORDER)) if order is Order.WORTH else read_token(token, _name(order))
+    )
+
+
+def _write_place(entry: Row[Any], order: Order) -> str:
+    key = [getattr(entry, name) for name in WORTH_ORDER] if order is Order.WORTH else entry.time
+    return write_token(key, entry.id, _name(order))
+
+
+def _name(order: Order) -> str:
+    """The name of an order in its tokens. Those of the default one are as before there were others."""
+    return "" if order is Order.NEWEST else order.value
 
 
 def _insider(caller: Caller) -> dict[str, Any]:

@@ -7,7 +7,7 @@ leaves the planner little choice.
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -49,21 +49,27 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 
 class Order(StrEnum):
-    """The order of a listing, by the contract's name: the time to sort by; with `-`, latest first."""
+    """The order of a listing, by the contract's name: the time to sort by, with `-` latest first; or the worth."""
 
     NEWEST = "-created_at"
     OLDEST = "created_at"
     LAST_CHANGED = "-changed_at"
     FIRST_CHANGED = "changed_at"
+    WORTH = "worth"
 
     @property
     def column(self) -> str:
-        """The column of `EntryRow` to sort by."""
+        """The column of `EntryRow` to sort by, if it is a time."""
         return self.value.removeprefix("-")
 
+    @property
+    def is_descending(self) -> bool:
+        """Whether the largest come first."""
+        return self is Order.WORTH or self.value.startswith("-")
+
     def by(self, *columns: Any) -> list[ColumnElement[Any]]:  # noqa: ANN401 -- columns
-        """The `ORDER BY` columns: a time and an id."""
-        return [column.desc() if self.value.startswith("-") else column.asc() for column in columns]
+        """The `ORDER BY` columns: those of a `Place`."""
+        return [column.desc() if self.is_descending else column.asc() for column in columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,9 @@ class Search:
 
     Each word of `query`, separated by blanks, must be a part of the name, the title, a keyword, or the name of the
     label or an attribute, ignoring case.
+    `needs` are attributes that it must have, by name or by concept.
     `changed_since` is the earliest time of the last change that others see.
+    `k` is one of `ASKED_K`, for the order by worth, which then also needs a `label`, by name or by concept.
     """
 
     query: str | None = None
@@ -83,6 +91,8 @@ class Search:
     required: RequiredPrivacy = NOTHING_REQUIRED
     changed_since: datetime | None = None
     order: Order = Order.NEWEST
+    needs: tuple[str, ...] = ()
+    k: int | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -93,7 +103,8 @@ class Search:
     def facets(self) -> list[str]:
         """The exact terms of the search, as in `SearchedVersionRow`."""
         asked = ((name, getattr(self, name)) for name in ("keyword", "label", "attribute", "license"))
-        return [f"{name}:{text}" for name, text in asked if text is not None]
+        needed = [f"attribute:{name}" for name in self.needs]
+        return [*(f"{name}:{text}" for name, text in asked if text is not None), *needed]
 
 
 def conditions_of(search: Search) -> Iterator[ColumnElement[bool]]:
@@ -137,6 +148,7 @@ async def add_searched(session: AsyncSession, entry_id: uuid.UUID, version: int,
     facets = [f"keyword:{keyword}" for keyword in c.keywords]
     facets += [f"attribute:{attribute.name}" for attribute in c.outline]
     facets += [*(f"label:{label}" for label in c.labels or (c.label,)), f"license:{c.license}"]
+    facets += [f"{kind}:{uri}" for kind, uri in c.concepts]
     values = {
         "version_id": literal(version_id),
         "entry_id": EntryRow.id,
@@ -174,27 +186,27 @@ async def delete_superseded(session: AsyncSession, entry_id: uuid.UUID) -> None:
 FIRST: Final = 1_000
 """The number of first entries that are checked one by one, before the indexes are used."""
 
-Place = tuple[datetime, uuid.UUID]
-"""The time of an entry by which a listing is ordered, and its id."""
+Place = tuple[Any, ...]
+"""What a listing is ordered by, of one entry, and its id: a time, or a worth (`Worth.order`)."""
 
 
-def matching_first(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[datetime, uuid.UUID]:
+def matching_first(caller: Caller, search: Search, place: Place | None, limit: int) -> Select[Any]:
     """Matching entries among the first in the order: a full page of frequent matches, at a bounded cost.
 
     A scalar subquery checks the entries one after the other, whatever the planner expects.
     """
     columns = (getattr(EntryRow, search.order.column), EntryRow.id)
-    first = select(EntryRow).where(*_changed(search), *_after(search.order, columns, place))
+    first = select(EntryRow).where(*changed_lately(search), *after(search.order, columns, place))
     entry = aliased(EntryRow, first.order_by(*search.order.by(*columns)).limit(FIRST).subquery())
-    version, time = _version_shown(entry, caller), getattr(entry, search.order.column)
-    rows = select(time.label("time"), entry.id).where(version > 0, *_visible_to(caller, entry))
+    version, time = version_shown(entry, caller), getattr(entry, search.order.column)
+    rows = select(time.label("time"), entry.id).where(version > 0, *visible_to(caller, entry))
     if conditions := list(conditions_of(search)):
         is_shown = (SearchedVersionRow.entry_id == entry.id) & (SearchedVersionRow.version == version)
         rows = rows.where(select(and_(*conditions)).where(is_shown).scalar_subquery())
     return rows.order_by(*search.order.by(time, entry.id)).limit(limit)
 
 
-def matching(caller: Caller, search: Search, place: Place | None, limit: int | None) -> Select[datetime, uuid.UUID]:
+def matching(caller: Caller, search: Search, place: Place | None, limit: int | None) -> Select[Any]:
     """Matching entries among all, or all of them without a `limit`: fast for rare matches, by the indexes.
 
     Matches are sorted before their entries are checked, one after the other until the page is full. By default, the
@@ -208,28 +220,30 @@ def matching(caller: Caller, search: Search, place: Place | None, limit: int | N
     time = row.created_at if order.column == "created_at" else EntryRow.changed_at
     rows = select(time.label("time"), row.entry_id, row.version).where(*conditions)
     if order.column == "changed_at" or search.changed_since is not None:
-        rows = rows.join(EntryRow, EntryRow.id == row.entry_id).where(*_changed(search))
-    rows = rows.where(*_after(order, (time, row.entry_id), place))
+        rows = rows.join(EntryRow, EntryRow.id == row.entry_id).where(*changed_lately(search))
+    rows = rows.where(*after(order, (time, row.entry_id), place))
     ordered = rows.order_by(*order.by(time, row.entry_id)).offset(0).subquery()
     columns = ordered.c
-    is_shown = select(and_(columns.version == _version_shown(EntryRow, caller), *_visible_to(caller, EntryRow)))
+    is_shown = select(and_(columns.version == version_shown(EntryRow, caller), *visible_to(caller, EntryRow)))
     is_shown = is_shown.where(EntryRow.id == columns.entry_id)
     shown = select(columns.time, columns.entry_id.label("id")).where(is_shown.scalar_subquery())
     return shown.order_by(*order.by(columns.time, columns.entry_id)).limit(limit)
 
 
-def _changed(search: Search) -> list[ColumnElement[bool]]:
+def changed_lately(search: Search) -> list[ColumnElement[bool]]:
+    """The condition on the last change of an `EntryRow`, if there is one."""
     return [] if search.changed_since is None else [EntryRow.changed_at >= search.changed_since]
 
 
-def _after(order: Order, columns: tuple[Any, Any], place: Place | None) -> list[ColumnElement[bool]]:
+def after(order: Order, columns: Sequence[Any], place: Place | None) -> list[ColumnElement[bool]]:
+    """The condition that an entry comes after a place."""
     if place is None:
         return []
     listed, last = tuple_(*columns), tuple_(*place)
-    return [listed < last if order.value.startswith("-") else listed > last]
+    return [listed < last if order.is_descending else listed > last]
 
 
-def _version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:
+def version_shown(entry: type[EntryRow], caller: Caller) -> ColumnElement[int]:
     """The version of an entry that a listing shows to the caller; 0 if none."""
     released = func.coalesce(entry.released_version, entry.latest_version)
     is_own = entry.tenant_id == _own(caller) if caller.may_read_counts else false()
@@ -240,7 +254,8 @@ def _own(caller: Caller) -> ColumnElement[int]:
     return select(TenantRow.id).where(TenantRow.name == caller.tenant).scalar_subquery()
 
 
-def _visible_to(caller: Caller, entry: type[EntryRow]) -> list[ColumnElement[bool]]:
+def visible_to(caller: Caller, entry: type[EntryRow]) -> list[ColumnElement[bool]]:
+    """The condition that a caller may see an entry."""
     if caller.is_operator:
         return []
     is_named = (entry.audience == Audience.TENANTS.value) & entry.audience_tenants.contains([caller.tenant])

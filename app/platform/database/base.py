@@ -2,16 +2,19 @@
 
 import base64
 import binascii
+import math
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import ARRAY, ColumnElement, DateTime, Integer, LargeBinary, MetaData, Text, any_, func, literal
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
 
 from app.platform.errors import Fault, InvalidDocumentError
+
+Key = TypeVar("Key")
 
 
 class Base(DeclarativeBase):
@@ -61,21 +64,43 @@ def one_of(column: ColumnElement[Any] | InstrumentedAttribute[Any], numbers: Ite
     return column == any_(literal(list(numbers), ARRAY(Integer)))
 
 
-def write_token(time: datetime, row_id: uuid.UUID, order: str = "") -> str:
-    """The token of a place, with the name of the order if the listing has several."""
-    return base64.urlsafe_b64encode("|".join(filter(None, (time.isoformat(), str(row_id), order))).encode()).decode()
+def write_token(key: datetime | Sequence[float], row_id: uuid.UUID, order: str = "") -> str:
+    """The token of a place: a time or numbers, and an id, with the name of the order if the listing has several."""
+    text = key.isoformat() if isinstance(key, datetime) else ",".join(map(repr, key))
+    return base64.urlsafe_b64encode("|".join(filter(None, (text, str(row_id), order))).encode()).decode()
 
 
 def read_token(token: str, order: str = "") -> tuple[datetime, uuid.UUID]:
-    """The place of a token.
+    """The time and the id of a place.
 
     Raises:
         InvalidDocumentError: not a token, or one of another order.
     """
+    return _read(token, order, datetime.fromisoformat)
+
+
+def read_numbers(token: str, order: str, numbers: int) -> tuple[Any, ...]:
+    """The numbers, so many, and the id of a place.
+
+    Raises:
+        InvalidDocumentError: not a token, or one of another order.
+    """
+
+    def read(text: str) -> tuple[float, ...]:
+        key = tuple(map(float, text.split(",")))
+        if len(key) != numbers or any(map(math.isnan, key)):
+            raise ValueError(text)
+        return key
+
+    key, row_id = _read(token, order, read)
+    return *key, row_id
+
+
+def _read(token: str, order: str, read: Callable[[str], Key]) -> tuple[Key, uuid.UUID]:
     try:
         text = base64.urlsafe_b64decode(token.encode()).decode()
-        time, row_id = text.removesuffix(f"|{order}" if order else "").split("|")
-        return datetime.fromisoformat(time), uuid.UUID(row_id)
+        key, row_id = text.removesuffix(f"|{order}" if order else "").split("|")
+        return read(key), uuid.UUID(row_id)
     except (ValueError, binascii.Error) as error:
         detail = "Not a page token of this listing in this order; use the next_page_token of the previous page."
         fault = Fault("/page_token", detail)

@@ -29,11 +29,12 @@ from app.platform.queue.model import Lane
 REFERENCE_TASK = "reference"
 ADVICE_TASK = "advice"
 VERDICT_TASK = "verdict"
+WORTH_TASK = "worth"
 
 #: Seconds of reconnection attempts with growing pauses, after which these start over.
 RECONNECT_TIMEOUT = 1.0
 
-#: Verdicts come after all jobs whose result a caller may wait for.
+#: Verdicts and the worth of tables come after all jobs whose result a caller may wait for.
 _LAST = 1_000_000
 
 #: A tenant's most concurrent jobs per lane.
@@ -180,6 +181,11 @@ class JobQueue:
         job = Job(VERDICT_TASK, {"version_id": version_id}, f"verdict on version {version_id}", rank=_LAST)
         await self.enqueue(tenant, Lane.HEAVY, [job])
 
+    async def value(self, tenant: str, version_id: int) -> None:
+        """Enqueue the job that computes what the tables of a version are worth, in the heavy lane."""
+        job = Job(WORTH_TASK, {"version_id": version_id}, f"worth of version {version_id}", rank=_LAST)
+        await self.enqueue(tenant, Lane.HEAVY, [job])
+
     async def enqueue(self, tenant: str, lane: Lane, jobs: Iterable[Job]) -> None:
         """Add jobs to the tenant's line unless their claim exists, and move the line on.
 
@@ -200,7 +206,7 @@ class JobQueue:
         for row in sorted(failed, key=lambda row: row.arguments["tenant"]):
             arguments = dict(row.arguments)
             tenant = arguments.pop("tenant")
-            rank = _LAST if row.task == VERDICT_TASK else 0
+            rank = _LAST if row.task in (VERDICT_TASK, WORTH_TASK) else 0
             await self.enqueue(tenant, Lane(row.lane), [Job(row.task, arguments, row.claim, rank)])
         return len(failed)
 

@@ -32,7 +32,7 @@ from app.requests.model.data_requests import (
 from app.requests.model.data_requests import State as RequestState
 from app.requests.service.data_requests import DataRequestService
 from app.requests.service.handovers import PackedEvidence
-from app.requests.store import Wanted
+from app.requests.store.data_requests import Wanted
 from app.tenants.required_privacy import required_privacy
 
 router = APIRouter(tags=["requests"])

@@ -32,7 +32,7 @@ from app.requests.model.data_requests import Action, DataRequestPage, Side
 from app.requests.model.data_requests import State as RequestState
 from app.requests.pages import request as words
 from app.requests.pages.request import RequestView, receipt_name
-from app.requests.store import Wanted
+from app.requests.store.data_requests import Wanted
 
 #: The actions that move a request on, so it waits for who can take one. All others end it.
 _MOVES_ON: Final = frozenset({Action.APPROVE, Action.COUNTER, Action.ACCEPT, Action.DELIVER, Action.RECEIVE})

@@ -12,7 +12,7 @@ from app.entries.store.contents import ContentStore
 from app.platform.callers import DEVELOPER, Caller
 from app.requests.model.composition import Comparison, Composition, Cuts, Cutting, Granted, keeps
 from app.requests.model.data_requests import DataRequest
-from app.requests.store import DataRequestStore
+from app.requests.store.data_requests import DataRequestStore
 from app.tenants.model import Composed
 from app.tenants.store import TenantStore
 

@@ -50,8 +50,9 @@ from app.requests.model.data_requests import (
     sides_able_to,
 )
 from app.requests.service.composition import CompositionService
-from app.requests.store import DataRequestStore, HandoverStore, Wanted
-from app.webhooks.store import EventStore
+from app.requests.store.data_requests import DataRequestStore, Wanted
+from app.requests.store.handovers import HandoverStore
+from app.webhooks.store.events import EventStore
 
 
 @dataclass(frozen=True, slots=True)

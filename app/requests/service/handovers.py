@@ -44,7 +44,8 @@ from app.requests.model.data_requests import (
     sides_able_to,
 )
 from app.requests.service.data_requests import DataRequestSteps
-from app.requests.store import DataRequestStore, HandoverStore, LeaseStore
+from app.requests.store.data_requests import DataRequestStore
+from app.requests.store.handovers import HandoverStore, LeaseStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from aegis_advisor.errors import AdvisorError
 from aegis_provider.errors import EntryError
 from aegis_sdk.reading import ids_of, maskings_in
-from aegis_sdk.wire import IDENTITY, Advice, EntryDocument
+from aegis_sdk.wire import DROP, IDENTITY, Advice, EntryDocument
 
 if TYPE_CHECKING:  # slow to load
     from aegis_advisor.evidence import EntryContent
@@ -121,39 +121,45 @@ def advise(
 def expected_of(entry: EntryDocument, configuration: str) -> dict[str, tuple[Expected, Expected | None]]:
     """Return what a model of each label should reach on a masked table and on the table as it is, by published counts.
 
-    A label that the configuration does not show as it is, or whose counts do not say it, is left out; `None` stands for
-    a table as it is that they do not describe. Empty for a configuration that is not listed.
+    On the masked table it is that of the label as the configuration shows it. A label that is not shown, or whose
+    counts do not say it, is left out; `None` stands for a table as it is that they do not describe. Empty for a
+    configuration that is not listed.
     """
     from aegis_provider.entry import content_of  # noqa: PLC0415 - slow to load, as above
 
     content, maskings = content_of(entry), {**maskings_in(entry, configuration)}
     found: dict[str, tuple[Expected, Expected | None]] = {}
     for label in entry.labels or (entry.label.name,):
-        if maskings and maskings.get(label, IDENTITY) == IDENTITY:
+        shown = maskings.get(label, IDENTITY)
+        if maskings and shown != DROP:
             with suppress(AdvisorError):  # its release stands without
-                masked, whole = _expected(content.about(label), {entry.label.name: IDENTITY, **maskings})
+                masked, whole = _expected(content.about(label), {entry.label.name: IDENTITY, **maskings}, shown)
                 found |= {} if masked is None else {label: (masked, whole)}
     return found
 
 
-def _expected(task: EntryContent, maskings: Mapping[str, str]) -> tuple[Expected | None, Expected | None]:
-    """Return what is expected on a masked table, and on the table as it is, of a label's task."""
+def _expected(task: EntryContent, maskings: Mapping[str, str], shown: str) -> tuple[Expected | None, Expected | None]:
+    """Return what is expected on a masked table, and on the table as it is, of a label's task.
+
+    Args:
+        shown: The masking that shows the label.
+    """
     from aegis_advisor.evidence import evidence_of, pairs_of  # noqa: PLC0415 - slow to load, as above
-    from aegis_advisor.ranking import expected_performance  # noqa: PLC0415
+    from aegis_advisor.ranking import LabelChoices, expected_performance  # noqa: PLC0415
     from aegis_advisor.reconstruction import reconstruct  # noqa: PLC0415
 
+    if shown not in {IDENTITY, *(masking.id for masking in task.label.maskings)}:
+        return None, None
     evidence, scores = evidence_of(task), task.label.scores
+    labels = LabelChoices(np.zeros(1, dtype=np.intp), (None, task.label.class_of(shown)))
+    known = evidence, [reconstruct(each) for each in evidence]
     options = [tuple(dict.fromkeys((maskings[each.name], IDENTITY))) for each in evidence]
-    [masked], whole = expected_performance(
-        evidence,
-        [reconstruct(each) for each in evidence],
-        options,
-        np.zeros((1, len(evidence)), dtype=np.intp),
-        tuple(pairs_of(task).values()),
-        np.ones(len(evidence)),
-        task.joint_trace,
-        None if scores is None else scores.variance,
-    )
+    codes, pairs = np.zeros((1, len(evidence)), dtype=np.intp), tuple(pairs_of(task).values())
+    weights, variance = np.ones(len(evidence)), None if scores is None else scores.variance
+    [masked], whole = expected_performance(*known, options, codes, pairs, weights, task.joint_trace, variance)
+    if shown != IDENTITY:
+        of_shown = labels.known(1, *known)
+        [masked], _ = expected_performance(*of_shown, options, codes, pairs, weights, None, variance)
     return masked, whole
 
 

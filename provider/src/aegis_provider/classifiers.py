@@ -12,6 +12,7 @@ This module imports little, because every process that fits classifiers imports 
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import floor, log10
 from time import monotonic
 from typing import Any, Final, TypeAlias
 
@@ -217,6 +218,10 @@ class Interval:
         """Return the value with half the width of its interval: `0.699 ± 0.004`."""
         half = max(self.value - self.low, self.high - self.value)
         return f"{self.value:{sign}.{digits}f} ± {half:.{digits}f}"
+
+    def in_unit(self) -> str:
+        """Return the same to four digits of the value: `119.2 ± 9.2`."""
+        return self.in_words(max(0, 3 - floor(log10(self.value))) if self.value > 0 else 4)
 
 
 @dataclass(frozen=True)

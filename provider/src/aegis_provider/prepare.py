@@ -39,6 +39,7 @@ from aegis_provider.identifiers import (
     texts_of_entry,
 )
 from aegis_provider.plan.model import Plan
+from aegis_provider.plan.prices import with_prices
 from aegis_provider.processes import Progress
 from aegis_provider.release.alone import alone_in_releases, known_of
 from aegis_provider.state import changed_key, lasting_randomness, remember_key
@@ -230,11 +231,15 @@ def _controlled(
 ) -> tuple[SharedSummary, Controlled]:
     """Count what configurations share, and apply the controls, by default rounding; `counting`: how to count."""
     masks_label = len(plan.chosen) > len(plan.attributes)
-    for control in controls if plan.other_labels or masks_label else ():
-        if isinstance(control, MinimumCell | LaplaceNoise):
-            what = "a minimum cell count" if isinstance(control, MinimumCell) else "noise"
-            instead = "a label as it is; delete its maskings" if masks_label else "one label only; list one"
-            raise ControlError(f"{plan.source}: labels: {what} is possible with {instead}, or round")
+    for control in controls:
+        if isinstance(control, LaplaceNoise) and masks_label:
+            what, instead = "noise", "a label as it is; delete its maskings"
+        elif isinstance(control, MinimumCell) and (plan.other_labels or masks_label):
+            what = "a minimum cell count"
+            instead = "a label as it is; delete its maskings" if masks_label else "one label only; list one, add noise"
+        else:
+            continue
+        raise ControlError(f"{plan.source}: labels: {what} is possible with {instead}, or round")
     merging = next((control.merging for control in controls if isinstance(control, MinimumCell)), None)
     noisy = any(isinstance(control, LaplaceNoise) for control in controls)
     summary = summarize_shared(table, plan, merging=merging, all_records=noisy, **counting)
@@ -249,7 +254,7 @@ def _controlled(
     controlled = apply_controls(summary.entry, chosen, roles, beside=beside, progress=counting["progress"])
     controlled = with_suppressed(controlled, table, plan, hidden=summary.hidden)
     # The controlled entry must meet the contract too, and contain only fields that are set.
-    coarse = with_published_privacy(controlled.entry, plan)
+    coarse = with_prices(with_published_privacy(controlled.entry, plan), plan.prices)
     entry = entry_of(document_of(with_shown_labels(without_unshared(coarse))), plan.source)
     return summary, replace(controlled, entry=entry)
 

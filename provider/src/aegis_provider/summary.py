@@ -13,6 +13,7 @@ from aegis_provider.counting.pair_tables import (
 from aegis_provider.counting.telling_names import TellingNames, telling_names
 from aegis_provider.entry import refuse_name
 from aegis_provider.plan.model import Plan
+from aegis_provider.plan.prices import with_prices
 from aegis_provider.processes import Progress
 from aegis_provider.table import Source, Table, delimiter_in, open_table
 from aegis_sdk.wire import EntryDocument
@@ -68,7 +69,7 @@ def summarize_in_doubt(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         summary = CountedEntry.of(opened, plan, memory_limit, pairs=pairs)
         telling, doubtful = tuple(telling_names(summary.counted)), tuple(summary.counted.doubtful_types(plan))
-        return summary.entry(name, summary.told(progress)), telling, doubtful
+        return with_prices(summary.entry(name, summary.told(progress)), plan.prices), telling, doubtful
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,14 +36,19 @@ from aegis_sdk.wire import (
     HeadPage,
     Measure,
     MeasureList,
+    Preview,
     PublishedHead,
     PublishingTerms,
+    SavedSearch,
+    SavedSearchList,
     Visibility,
     VisibilityPatch,
+    WorthList,
 )
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _LONGEST_HOLD = 10.0
+_SEARCHES = "/v1/searches"
 
 
 class _Published(RootModel[dict[str, Any]]):
@@ -119,14 +124,19 @@ class ClientFlows(ServiceFlows):
         license: str | None = None,  # noqa: A002 -- as documents have it
         require: Mapping[str, float] | None = None,
         unit: str | None = None,
+        needs: Sequence[str] = (),
+        sort: str | None = None,
     ) -> Pages[Head]:
-        """All entries that the caller may see, newest first.
+        """All entries that the caller may see, newest first or by `sort`.
 
         Each word of `query` is a part of the name, the title, a keyword, or the name of a label or an attribute;
         `keyword`, `label` (any of an entry's), `attribute` and `license` are whole texts. `require` has one privacy
-        criterion, promised by at least one configuration; with the `unit` `person`, of people.
+        criterion, promised by at least one configuration; with the `unit` `person`, of people. `needs` are attributes
+        that it must all have, by name or by the URI of their concept. With `sort="worth"`, the entries come first on
+        whose best table a model should do best for the `label`, by the lower end (`Head.worth`).
         """
         wanted = {"query": query, "keyword": keyword, "label": label, "attribute": attribute, "license": license}
+        wanted |= {"needs": ",".join(needs) or None, "sort": sort}
         wanted["require"] = required_text(require, unit) if require else None
         return self._pages(HeadPage, "/v1/entries", wanted)
 
@@ -134,6 +144,41 @@ class ClientFlows(ServiceFlows):
     def entry(self, entry_id: str, version: int | None = None) -> Flow[EntryHead]:
         """The head and schema of an entry, at its latest version or at the given one."""
         return self._call(EntryHead, "GET", entry_path(entry_id), params=version_params(version))
+
+    @method
+    def save_search(self, /, *, tenant: str | None = None, **search: str) -> Flow[SavedSearch]:
+        """Save a search, so that the webhooks of the caller's tenant are sent `entry.found` when something matches.
+
+        `search` has parameters of `GET /v1/entries`, as in `sort="worth", label="income", require="k=10"`; by worth,
+        only what is worth more than all before is found. For administrators; operators may name another tenant.
+        """
+        return self._call(SavedSearch, "POST", _SEARCHES, without_none({**search, "tenant": tenant}))
+
+    @method
+    def saved_searches(self, tenant: str | None = None) -> Flow[Sequence[SavedSearch]]:
+        """The saved searches of a tenant, by default the caller's own, oldest first."""
+        return (yield from self._call(SavedSearchList, "GET", _SEARCHES, params=without_none({"tenant": tenant}))).items
+
+    @method
+    def delete_search(self, search_id: str) -> Flow[None]:
+        """Delete a saved search."""
+        read_nothing((yield from self._send("DELETE", f"{_SEARCHES}/{quote(search_id, safe='')}")))
+
+    @method
+    def worth(self, entry_id: str, version: int | None = None) -> Flow[WorthList]:
+        """What a model should reach on the best tables of an entry, by label and by k."""
+        return self._call(WorthList, "GET", f"{entry_path(entry_id)}/worth", params=version_params(version))
+
+    @method
+    def preview(
+        self, entry_id: str, configuration: str, *, rows: int = 100, version: int | None = None
+    ) -> Flow[Preview]:
+        """Made-up rows that look like the table of a masked configuration, with a Data Package of its columns.
+
+        At most 100 rows, which are always the same for a version.
+        """
+        params = {"configuration": configuration, "rows": str(rows), **(version_params(version) or {})}
+        return self._call(Preview, "GET", f"{entry_path(entry_id)}/preview", params=params)
 
     @method
     def etag(self, entry_id: str, version: int | None = None) -> Flow[str]:
@@ -182,7 +227,7 @@ class ClientFlows(ServiceFlows):
     def advise(
         self,
         entry_id: str,
-        measure: str,
+        measure: str | None = None,
         *,
         label: str | None = None,
         target: str | None = None,
@@ -196,6 +241,7 @@ class ClientFlows(ServiceFlows):
         bias_correction: bool | None = None,
         kinds: Sequence[str] | None = None,
         unit: str | None = None,
+        frontier: Sequence[str] | None = None,
         wait: float = 300.0,
         on_progress: Callable[[Advice | CoarseAdvice], None] | None = None,
     ) -> Flow[Advice | CoarseAdvice]:
@@ -205,11 +251,14 @@ class ClientFlows(ServiceFlows):
         full answer (`Advice`), all others the coarse one (`CoarseAdvice`).
 
         Args:
+            measure: By default the usual one of the entry, which the answer names.
             label: The label to predict, of those that the entry lists; by default its first. Of another column, the
                 answer is estimated from the counts of pairs, if the entry has them.
             target: The masking of the label to predict, if it is to be a coarser one.
             kinds: The kinds of configurations to rank, `masked` (the default) and `generated`.
             unit: `person` if what `require` names must count people.
+            frontier: Two or three axes, such as `k` and `price`: the answer then has the configurations that no other
+                beats on these and in utility (`Advice.frontier`).
             wait: The total number of seconds to wait.
             on_progress: Called with the unfinished advice after each poll.
 
@@ -226,11 +275,26 @@ class ClientFlows(ServiceFlows):
             "rounding_seed": rounding_seed,
             "limit": limit,
             "bias_correction": bias_correction,
-            **({} if label is None else {"label": label}),
-            **({} if target is None else {"target": target}),
-            **({} if kinds is None else {"kinds": list(kinds)}),
-            **({} if unit is None else {"unit": unit}),
         }
+        if_given = {
+            "label": label,
+            "target": target,
+            "kinds": None if kinds is None else list(kinds),
+            "unit": unit,
+            "frontier": None if frontier is None else list(frontier),
+        }
+        question |= {name: value for name, value in if_given.items() if value is not None}
+        return self._answered(entry_id, version, question, wait, on_progress)
+
+    def _answered(
+        self,
+        entry_id: str,
+        version: int | None,
+        question: Mapping[str, object],
+        wait: float,
+        on_progress: Callable[[Advice | CoarseAdvice], None] | None,
+    ) -> Flow[Advice | CoarseAdvice]:
+        """Ask a question, in the contract's names, and wait for its answer."""
         deadline = TimeLimit(wait)
         hold = int(max(0.0, min(wait, _LONGEST_HOLD)))  # the service waits for the result before it responds
         response = yield from self._send(

@@ -36,7 +36,7 @@ class DataRequestsFlows(ServiceFlows):
     def create(
         self,
         entry_id: str,
-        measure: str,
+        measure: str | None = None,
         *,
         purpose: str,
         contact: str,

@@ -9,6 +9,7 @@ from aegis_advisor.arrays import fold
 from aegis_advisor.evidence import AttributeEvidence, Masking
 from aegis_advisor.measures import mutual_information
 from aegis_advisor.reconstruction import DualNewton, IterativeProportionalFitting, reconstruct
+from aegis_advisor.reconstruction.problem import Problem
 from tests.advisor.cases import evidence_of, full_table, mapped, overlapping, random_mapping, random_table
 from tests.for_each import for_each
 
@@ -153,6 +154,21 @@ def test_labels_that_no_view_tells_apart_are_spread_like_the_label(histogram):
     assert found.certificate.method == "closed_form"
     assert found.certificate.support_known
     np.testing.assert_allclose(found.joint, merged[:, classes] * shares[[0, 0, 1, 1]])
+    np.testing.assert_allclose(full_table(known, found), by_general_optimiser(known, table), atol=0.05)
+
+
+@BOTH_VARIANTS
+def test_bins_of_all_labels_and_other_bins_of_merged_ones_have_a_closed_form(histogram):
+    """Together they give the counts of merged labels between any two cuts."""
+    table = random_table(np.random.default_rng(6), 9, 5) + 1
+    bins, others, classes = np.arange(9) // 3, np.arange(1, 10) // 4, np.array([0, 1, 0, 1, 1])
+    known = with_blocks(table, [mapped("bins", bins, table)], [block("b", others, classes, table)], histogram=histogram)
+    found = reconstruct(known)
+    problem = Problem.of(known, found.atom_of_value, len(found.joint))
+    scaled = IterativeProportionalFitting(tolerance=1e-11, sweeps=20_000).solve(problem).table
+    assert found.certificate.method == "closed_form"
+    assert found.certificate.residual <= 1e-12
+    np.testing.assert_allclose(found.joint, scaled, atol=1e-4)
     np.testing.assert_allclose(full_table(known, found), by_general_optimiser(known, table), atol=0.05)
 
 

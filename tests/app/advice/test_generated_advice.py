@@ -51,6 +51,21 @@ async def test_masks_and_generated_tables_are_ranked_by_what_they_declare(api, w
     )
 
 
+async def test_the_best_trades_are_among_those_that_declare_their_utility(api, worker):
+    answer = await answer_to(api, worker, mixed_entry(), frontier=["deviation", "membership"])
+    [_, membership] = answer["frontier"]["axes"]
+    stated = {one["id"]: one.get("privacy", {}).get("membership") for one in mixed_entry()["configurations"]}
+    ranked = [(row["deviation"], stated[row["configuration"]], row["configuration"]) for row in answer["ranking"]]
+    known = [one for one in ranked if one[1] is not None]
+    assert membership["unstated"] == len(ranked) - len(known)
+    unbeaten = [
+        name
+        for lost, risk, name in known
+        if not any(a <= lost and b <= risk and (a, b) != (lost, risk) for a, b, _ in known)
+    ]
+    assert [point["configuration"] for point in answer["frontier"]["points"]] == unbeaten
+
+
 async def test_nothing_has_to_be_reconstructed_for_it(api):
     head = await publish(api, mixed_entry())
     queued = await ask(api, head["id"], kinds=BOTH)
@@ -61,6 +76,8 @@ QUESTIONS = {
     "by chi-square": ({"measure": "chi_square"}, ["g1", "m1", "g2"]),
     "by g3": ({"measure": "g3"}, ["g1", "m1", "g2"]),
     "by all attributes together": ({"measure": "joint"}, ["m1", "g1", "g2"]),
+    "by the usual measure": ({"measure": None}, ["m1", "g1", "g2"]),
+    "by the usual measure of one attribute": ({"measure": None, "attributes": ["sex"]}, ["m1", "g1", "g2"]),
     "by one attribute": ({"attributes": ["sex"]}, ["m1", "g1", "g2"]),
     "with weights": ({"weights": {"age": 1, "sex": 4}}, ["m1", "g1", "g2"]),
     "with a weight of 0": ({"weights": {"age": 0}}, ["m1", "g1", "g2"]),

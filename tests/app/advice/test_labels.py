@@ -36,6 +36,8 @@ async def _market(_one_loop, shared_database_url):
             "name": "plain"
         }
         entries["several"] = entry_of(RECORDS, LABELS, name="several", visibility="all", **told)
+        with_label = [pair for pair in entries["several"]["pairs"] if set(pair["attributes"]) & set(LABELS)]
+        entries["only labels"] = entries["several"] | {"name": "only-labels", "pairs": with_label}
         entries["charges"] = entries["charges"] | {"format": 4}
         entries["charges"]["label"]["scores"] = SCORES
         next(one for one in entries["several"]["attributes"] if one["name"] == "charges")["scores"] = SCORES
@@ -110,6 +112,34 @@ async def test_each_label_is_answered_as_by_an_entry_of_its_own(market, label, m
         assert one["request"]["label"] == label
 
 
+async def test_without_a_measure_the_usual_one_of_the_version_answers(market):
+    for entry, question, measure in (
+        ("several", {}, "joint"),
+        ("several", {"label": "smoker"}, "joint"),
+        ("several", {"label": "smoker", "bias_correction": False}, "joint"),
+        ("several", {"weights": {"age": 2}}, "mutual_information"),
+        ("several", {"reference": "own", "target": "identity"}, "mutual_information"),
+        ("plain", {}, "mutual_information"),
+        ("only labels", {"label": "smoker"}, "mutual_information"),
+        ("only labels", {"label": "smoker", "attributes": ["age", "charges"]}, "joint"),
+        ("only labels", {"attributes": ["age", "smoker"]}, "joint"),
+    ):
+        found = await answer(market, entry, measure=None, **question)
+        assert found == await answer(market, entry, measure=measure, **question)
+        assert found["request"]["measure"] == measure
+        assert found["request"]["bias_correction"] is question.get("bias_correction", measure == "joint")
+
+
+async def test_attributes_whose_counts_are_missing_are_not_asked_about_together(market):
+    for question in ({}, {"label": "smoker"}):
+        refused = await asked(market, "only labels", measure="joint", **question)
+        assert (refused.status_code, refused.json()["code"], pointers(refused)) == (422, "no_pairs", ["/measure"])
+        assert "none of 'age' and 'zip'" in refused.json()["detail"]
+        detail = refused.json()["errors"][0]["detail"]
+        assert "mutual_information" in detail
+        assert "joint" not in detail
+
+
 async def test_a_column_that_is_no_label_is_answered_from_pairs_as_an_estimate(market):
     found = await answer(market, "health", label="smoker")
     assert found["label"] == {"name": "smoker", "listed": False, "left_out": 1}
@@ -165,7 +195,7 @@ async def test_an_answer_about_a_label_is_computed_again_bit_for_bit(market):
 
 
 async def test_a_request_is_for_a_label(market):
-    wanted = {"measure": "joint", "label": "charges", "purpose": "Predict charges", "contact": "a@b.example"}
+    wanted = {"label": "charges", "purpose": "Predict charges", "contact": "a@b.example"}
     body = wanted | {"terms": market.heads["several"]["terms"]}
     path = f"/v1/entries/{market.heads['several']['id']}/requests"
     made = await market.api.post(path, json=body, headers=market.keys["other"])
@@ -174,7 +204,7 @@ async def test_a_request_is_for_a_label(market):
     request = (await market.api.get(f"/v1/requests/{made.json()['id']}", headers=market.keys["other"])).json()
     advice = await answer(market, "several", "other", measure="joint", label="charges")
     assert (request["state"], request["configuration"]) == ("advised", advice["configuration"])
-    assert request["request"]["label"] == "charges"
+    assert (request["request"]["label"], request["request"]["measure"]) == ("charges", "joint")
     hidden = next(
         one["id"] for one in market.entries["several"]["configurations"] if one["maskings"]["charges"] == "drop"
     )
@@ -184,9 +214,9 @@ async def test_a_request_is_for_a_label(market):
 
 async def test_entries_are_found_by_each_label(market):
     for label, expected in (
-        ("smoker", {"several", "smoker"}),
+        ("smoker", {"several", "smoker", "only-labels"}),
         ("age", set()),
-        ("health", {"several", "health", "plain"}),
+        ("health", {"several", "health", "plain", "only-labels"}),
     ):
         page = (await market.api.get("/v1/entries", params={"label": label}, headers=market.keys["consumer"])).json()
         assert {head["name"] for head in page["items"]} == expected

@@ -299,6 +299,16 @@ async def test_others_read_a_share_of_what_was_measured(database_url):
             assert read == [*shares, None], name
 
 
+async def test_others_read_the_share_of_a_numbers_r_squared(database_url):
+    entry = two_attributes() | {"format": 4}
+    entry["label"]["scores"] = {"values": [1, 2, 3, 4, 5]}
+    entry["configurations"][0]["measured"] = {"model": "m", "r2": 0.3, "low": 0.2, "high": 0.4, "raw_r2": 0.4}
+    async with guarded(database_url) as (api, _, keys):
+        path = f"/v1/entries/{(await publish(api, entry, **keys['owner']))['id']}"
+        seen = (await api.get(path, headers=keys["stranger"])).json()["schema"]
+    assert seen["configurations"][0]["measured"] == {"model": "m", "share": 0.75}
+
+
 async def test_what_was_measured_never_ranks(database_url):
     low, high = ({"model": "m", "auc": auc, "low": auc, "high": auc, "raw_auc": 0.9} for auc in (0.5, 0.9))
     plain, measured = two_attributes(name="plain"), two_attributes(name="measured")

@@ -63,6 +63,7 @@ PREPARED: Mapping[str, tuple[str, ...]] = {
     "lease": ("approve",),
     **dict.fromkeys(("relink", "evidence", "receive", "dispute"), ("approve", "deliver")),
 }
+PREVIEW = "GET /v1/entries/{entry_id}/preview"
 WEBHOOK = {"url": "https://hooks.example/", "events": ["entry.published"]}
 
 
@@ -212,7 +213,7 @@ async def status(world: World, things: dict[Any, str], sent: str, route: str, ca
     (method, path, *action), owned = route.split(), world.entries[caller]
     if method == "DELETE" and "{entry_id}" in path:
         owned = await published(owned.api, owned.owner, owned.consumer, owned.document["visibility"])
-    about = "the tenant's only one" if "{webhook_id}" in path else owned.entry_id
+    about = "the tenant's only one" if "{webhook_id}" in path or "{search_id}" in path else owned.entry_id
     kept = caller == "development", about, path, *action
     if kept not in things and "{" in path:
         things[kept] = await address(world, owned, caller, path, *action)
@@ -221,7 +222,7 @@ async def status(world: World, things: dict[Any, str], sent: str, route: str, ca
     if path.endswith("/sign-off"):
         read = await owned.api.get(f"/v1/entries/{owned.entry_id}", headers=owned.owner)
         headers["If-Match"] = read.headers["ETag"]
-    params = ACCEPTED if route == "POST /v1/entries" else None
+    params = {"POST /v1/entries": ACCEPTED, PREVIEW: {"configuration": "c01"}}.get(route)
     asked = {"action": action[0]} | ACTIONS[action[0]] if action else body(route, owned)
     if action == ["deliver"]:
         asked["entry_digest"] = owned.digest
@@ -239,19 +240,21 @@ async def address(world: World, owned: Owned, caller: str, path: str, action: st
         path = path.format(prefix=await created_key(world, caller))
     if "{webhook_id}" in path:
         path = path.format(webhook_id=await created_webhook(world, caller))
+    if "{search_id}" in path:
+        path = path.format(search_id=await created_webhook(world, caller, "/v1/searches", {}))
     if "{request_id}" in path:
         path = path.replace("{request_id}", await created_request(owned, action or path.rpartition("/")[2]))
     return path.format(entry_id=owned.entry_id, advice_id=owned.advice_id, lease_id=uuid4())
 
 
-async def created_webhook(world: World, caller: str) -> str:
+async def created_webhook(world: World, caller: str, path: str = "/v1/webhooks", asked: Any = WEBHOOK) -> str:
     """The id of a new webhook of the tenant whose entry the caller asks about, instead of all that it had."""
     api, tenant = world.entries[caller].api, "default" if caller == "development" else "owner"
     headers = world.headers["key"]["development" if caller == "development" else "operator"]
-    listed = await api.get("/v1/webhooks", params={"tenant": tenant}, headers=headers)
+    listed = await api.get(path, params={"tenant": tenant}, headers=headers)
     for webhook in listed.json()["items"]:
-        await api.delete(f"/v1/webhooks/{webhook['id']}", headers=headers)
-    answer = await api.post("/v1/webhooks", json=WEBHOOK | {"tenant": tenant}, headers=headers)
+        await api.delete(f"{path}/{webhook['id']}", headers=headers)
+    answer = await api.post(path, json=asked | {"tenant": tenant}, headers=headers)
     return str(answer.json()["id"])
 
 
@@ -286,6 +289,7 @@ def body(route: str, owned: Owned) -> Any:
         "POST /v1/keys/{prefix}/successor": {},
         "PUT /v1/policy": {},
         "PUT /v1/quota": {},
+        "POST /v1/searches": {},
         "POST /v1/webhooks": WEBHOOK,
         "PATCH /v1/webhooks/{webhook_id}": {"enabled": True},
         "POST /v1/webhooks/{webhook_id}/secret": {},

@@ -176,6 +176,32 @@ def test_a_label_and_its_masking_are_asked_again_by_link_and_command():
     assert line.endswith("--measure g3 --label smoker --target smoker-2")
 
 
+async def test_the_best_trades_are_drawn_by_two_axes_and_each_can_be_requested(market):
+    api, worker, entry = market
+    published = two_attributes(name="priced") | {"format": 5}
+    for place, one in enumerate(published["configurations"]):
+        one |= {"privacy": {"k": 2 + place}, "price": {"amount": 90 - 20 * place, "currency": "EUR"}}
+    entry = (await publish(api, published))["id"]
+    form = await look(api, f"/entries/{entry}/ask?frontier=k&frontier=price")
+    assert [one["value"] for one in form.all("input") if one["name"] == "frontier"] == ["k", "price"]
+    place = await answered(api, worker, entry, ASKED | {"frontier": ["k", "price"]})
+    found = await look(api, f"{place}?across=k&up=price")
+    assert "Price against k" in found.text
+    assert "price (EUR)" in found.text
+    answer = (await api.get(f"/v1{place}")).json()
+    knee = answer["frontier"]["knee"]["configuration"]
+    assert f"{knee} (knee)" in found.text
+    assert "--frontier k,price" in found.text
+    for point in answer["frontier"]["points"]:
+        link = f"/requests/new?advice={answer['id']}&configuration={point['configuration']}"
+        assert link in found.links
+    request = await look(api, link)
+    assert [one["value"] for one in request.all("input") if one["name"] == "configuration"] == [point["configuration"]]
+    refused = await send(api, f"/entries/{entry}/ask", ASKED | {"frontier": ["k", "t"]})
+    assert refused.status_code == 422
+    assert "states a promise of t" in Html(refused.text).text
+
+
 async def test_a_wrong_question_is_explained_on_the_form_which_keeps_its_fields(market):
     api, _, entry = market
     for fields, said in WRONG_QUESTIONS:

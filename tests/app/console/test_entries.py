@@ -3,6 +3,7 @@
 import re
 import shlex
 
+import numpy as np
 import pytest
 
 from aegis_advisor.evidence import ControlContent
@@ -11,6 +12,7 @@ from app.entries.pages.entry_views import control_words
 from tests.app.console.callers import CONSUMER
 from tests.app.console.html import look
 from tests.generated import mixed_entry
+from tests.labels import LABELS, MAPPINGS, VALUES, entry_of, some_records
 from tests.service import ACCEPTED, example_entry, publish
 
 NASTY = "<script>alert(1)</script>\"'&\u202e\u0645\u0631\u062d\U0001f600"
@@ -103,6 +105,20 @@ async def test_an_attribute_shows_its_domain_and_what_maskings_make_of_it(api):
     assert "no attribute 'nothing'" in (await look(api, f"{place}?name=nothing", 404)).text
 
 
+async def test_a_preview_is_marked_as_made_up_and_leads_to_the_request(api):
+    head = await publish(api, mixed_entry())
+    place = f"/entries/{head['id']}"
+    masked = next(each["id"] for each in mixed_entry()["configurations"] if each.get("kind") != "generated")
+    assert f"{place}?preview={masked}#preview" in (await look(api, place)).links
+    page = await look(api, f"{place}?preview={masked}")
+    made = (await api.get(f"/v1{place}/preview", params={"configuration": masked, "rows": 10})).json()
+    rows = [" ".join("true" if cell is True else cell for cell in row.values()) for row in made["rows"]]
+    assert "made up No row is in the table. The rows are drawn from the published counts" in page.text
+    assert f"{' '.join(made['columns'])} {' '.join(rows)} Request this table" in page.text
+    assert f"/requests/new?entry={head['id']}&version=1&configuration={masked}" in page.links
+    assert "masked configuration" in (await look(api, f"{place}?preview=none", 422)).text
+
+
 async def test_a_long_domain_is_paged(api):
     entry = example_entry()
     entry["attributes"] = [{"name": "age", "type": "integer", "domain": [f"w{n}" for n in range(250)]}]
@@ -167,6 +183,24 @@ async def test_owners_see_counts_as_charts_and_tables(api):
     page = await look(api, f"{place}?attribute=age&masking=age-2")
     assert "10-45 0 0 1 7 12 46-80 15 25 29 9 2" in page.text
     assert "no attribute 'x'" in (await look(api, f"{place}?attribute=x", 404)).text
+
+
+async def test_the_counts_of_every_label_are_shown(api):
+    records = some_records(7)
+    place = f"/entries/{(await publish(api, entry_of(records, LABELS)))['id']}/counts"
+    page = await look(api, f"{place}?label=charges")
+    assert "Records by charges" in page.text
+    assert {f"{place}?label={label}" for label in LABELS} <= set(page.links)
+    for attribute, masking, label in (("age", "age-odd", "smoker"), ("zip", "zip-2", "smoker"), ("age", "", "charges")):
+        values = np.array(MAPPINGS.get((attribute, masking), range(VALUES[attribute])))[records[attribute]]
+        page = await look(api, f"{place}?attribute={attribute}&label={label}&masking={masking}")
+        assert f"Joint counts with {label}" in page.text
+        for value in range(values.max() + 1):
+            told = [np.sum((values == value) & (records[label] == one)) for one in range(VALUES[label])]
+            assert f"{attribute} {value} {' '.join(map(str, told))} " in f"{page.text} "
+    page = await look(api, f"{place}?attribute=smoker&label=smoker")
+    assert "Joint counts with health" in page.text
+    assert "no label 'age'" in (await look(api, f"{place}?label=age", 404)).text
 
 
 async def test_noisy_counts_below_zero_are_shown_as_they_are(api):

@@ -209,7 +209,6 @@ async def entry_id(shared_api):
 
 WRONG_QUESTIONS = [
     ({"measure": "entropy"}, "/measure"),
-    ({"measure": None}, "/measure"),
     ({"attributes": []}, "/attributes"),
     ({"attributes": ["age", "age"]}, "/attributes/1"),
     ({"attributes": ["zip"]}, "/attributes/0"),
@@ -241,8 +240,6 @@ async def test_a_question_that_breaks_a_rule(shared_api, entry_id):
         answer = await ask(shared_api, entry_id, **question)
         told.append((question, *([answer.status_code] if answer.status_code != 422 else pointers(answer))))
     assert told == WRONG_QUESTIONS
-    answer = await shared_api.post(f"/v1/entries/{entry_id}/advice", json={})
-    assert (answer.status_code, pointers(answer)) == (422, ["/measure"])
 
 
 async def test_where_nothing_is_left_it_is_said_how_many_fell_to_what(shared_api, entry_id):
@@ -298,10 +295,12 @@ async def test_what_is_no_json(shared_api, entry_id):
     routes = [("POST", "/v1/entries"), ("PUT", entry), ("PATCH", entry), ("POST", f"{entry}/advice")]
     told = {}
     for (method, path), (number, body) in product(routes, enumerate(NO_JSON)):
+        if path.endswith("/advice") and not body:  # no member of a question is required
+            continue
         answer = await shared_api.request(method, path, content=body, headers=JSON | {"If-Match": "*"})
         told[method, path, number, body[:12]] = answer.status_code, answer.json()["code"]
     assert told == dict.fromkeys(told, (400, "malformed"))
-    assert len(told) == len(routes) * len(NO_JSON)
+    assert len(told) == len(routes) * len(NO_JSON) - 1
 
 
 async def test_json_that_is_no_object(shared_api, entry_id):

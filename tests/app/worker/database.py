@@ -21,4 +21,4 @@ def jobs(database_url: str) -> list[tuple[str, str]]:
     """
     listed = rows(database_url, "SELECT task_name, status::text FROM procrastinate_jobs ORDER BY id")
     listed += rows(database_url, "SELECT task, 'todo' FROM waiting_job ORDER BY rank, id")
-    return [(task, status) for task, status in listed if status != "succeeded" and task != "verdict"]
+    return [(task, status) for task, status in listed if status != "succeeded" and task not in ("verdict", "worth")]

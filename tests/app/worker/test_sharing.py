@@ -236,7 +236,7 @@ class TooSlow(Watched):
 
 LANES = (
     "SELECT task_name, queue_name, status::text FROM procrastinate_jobs "
-    "WHERE status <> 'succeeded' AND task_name <> 'verdict'"
+    "WHERE status <> 'succeeded' AND task_name NOT IN ('verdict', 'worth')"
 )
 
 

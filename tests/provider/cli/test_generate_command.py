@@ -83,7 +83,7 @@ def test_formulas_are_told_of_or_escaped(generate, table, write, tmp_path):
 def test_json_has_every_look_for_a_curve(generate):
     told = json.loads(generate("--seed", 1, "--json")[1])
     [look] = told["looks"]
-    assert set(look) == {"seconds", "number", "losses", "pair_total_variation", "auc", "frechet_distance"}
+    assert set(look) == {"seconds", "number", "losses", "pair_total_variation", "auc", "r2", "frechet_distance"}
     assert told["best"] == 0
     for name in ("pair_total_variation", "auc", "frechet_distance"):
         assert told[name] == look[name]

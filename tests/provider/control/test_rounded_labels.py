@@ -1,18 +1,22 @@
 """Rounded entries with several labels: all tables agree on the records of each value, so more labels tell no more."""
 
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
 from aegis_advisor.evidence import evidence_of, with_declared_rounding
-from aegis_provider import ControlError, LaplaceNoise, MinimumCell, prepare_entry
+from aegis_provider import ControlError, LaplaceNoise, MinimumCell, document_of, prepare_entry
 from aegis_provider.control import LastingRandomness
 from aegis_provider.control.counted_together import rounded_to_sums
 from aegis_provider.control.dependent_rounding import rounded_once, rounded_up
+from aegis_provider.control.rounded_labels import RoundedLabels
 from aegis_provider.counting.counts import Partition
 from aegis_provider.entry import consistent_evidence, consistent_pairs, content_of
+from aegis_sdk.wire import Pair
 from tests.advisor.evidence.test_task import answer, assert_equal, in_order
 from tests.for_each import for_each
 from tests.provider.several_labels import plan, table
@@ -168,7 +172,57 @@ def test_associations_and_traces_of_each_label_are_rounded(write):
     assert all(trace.rounded_to for trace in entry.joint_traces.values())
 
 
-@for_each("control", [MinimumCell(5), LaplaceNoise(1.0)])
-def test_other_controls_are_refused(write, control):
-    with pytest.raises(ControlError, match="is possible with one label only; list one, or round"):
-        prepared(table(write, 1), plan(write, ["y", "s"]), controls=[control])
+def test_a_minimum_is_refused(write):
+    with pytest.raises(ControlError, match="is possible with one label only; list one, add noise, or round"):
+        prepared(table(write, 1), plan(write, ["y", "s"]), controls=[MinimumCell(5)])
+
+
+def test_noise_in_every_table_of_every_label_is_one_budget(write):
+    path, chosen = table(write, 4), plan(write, ["y", "s", "r"])
+    entry = prepare_entry(path, chosen, [LaplaceNoise(1.0)], name="e", pairs=True).entry
+    tables = [entry.label, *(one for each in entry.attributes for one in each.maskings), *entry.pairs]
+    tables += [pair.with_label for pair in entry.pairs if pair.with_label is not None]
+    noise = [one.noise for one in tables if not isinstance(one, Pair) or one.joint is not None]
+    assert all(noise)
+    assert sum(Fraction(one.epsilon) for one in noise) <= 1
+    document = document_of(entry)
+    assert {"joint_trace", "joint_traces"}.isdisjoint(document)
+    assert all({"histogram", "joint"}.isdisjoint(each) for each in document["attributes"])
+    assert all("with_labels" not in pair for pair in document["pairs"])
+
+
+def test_without_noise_to_speak_of_each_label_has_its_counts_and_is_answered_as_by_its_own_entry(write):
+    path, huge = table(write, 4), [LaplaceNoise(1e6)]
+    header, *rows = [line.split(",") for line in path.read_text().split()]
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    entry = content_of(prepare_entry(path, plan(write, ["y", "s", "r"]), huge, name="e", pairs=True).entry)
+    for labels in (["s", "y", "r"], ["r", "y", "s"]):
+        label, task = labels[0], entry.about(labels[0])
+        odd = next(one for one in task.attributes if one.name == "a").masking("odd")
+        for group, name in enumerate(odd.domain):
+            values = {"e": "024", "o": "135"}[name]
+            counts = Counter(one[label] for one in records if one["a"][1] in values)
+            assert odd.joint[group].tolist() == [counts[value] for value in task.label.domain]
+        own = content_of(prepare_entry(path, plan(write, labels), huge, name="e", pairs=True).entry)
+        names = [each.name for each in own.attributes]
+        one, other = (utilities(with_all_labels(each, names)) for each in (task, own))
+        assert one == pytest.approx(other, rel=1e-6)
+        assert len(one) > 1
+
+
+def utilities(task):
+    """Return the utility of each configuration in a task."""
+    return {row[0]: row[2] for row in answer(task, "mutual_information")[0]}
+
+
+@for_each("records", [(5, 5), (5, 10)])
+def test_labels_whose_tables_cannot_keep_the_shared_records_name_the_way_out(records):
+    """A count of 20 is too far from 5 records; and no counts have 5 records of the one column and 10 of the other."""
+    sums = {name: np.array([total]) for name, total in zip("ab", records, strict=True)}
+    views, texts = (
+        {("a", "identity"): Partition.identity(1), ("b", "identity"): Partition.identity(1)},
+        {"a": "0", "b": "0"},
+    )
+    labels = RoundedLabels(5, KEY, ["a", "b"], {("a", "b"): np.array([[20]])}, texts, views, sums)
+    with pytest.raises(ControlError, match=r"a and b: too few records .* list one label"):
+        labels.joint("a", "b")

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,10 @@ from aegis_provider.disclosure import (
     disclose,
     refuse_small_counts,
 )
+from aegis_sdk.wire import EntryDocument
 from tests.examples import at_most
 from tests.for_each import for_each
+from tests.provider import several_labels
 from tests.provider.disclosure.small_entries import (
     AGES,
     PLAN,
@@ -356,3 +359,25 @@ def test_the_health_example_beside_its_table(health_table, health_plan):
     person = disclosed.attributes[0].linked.derived
     values, label = person.place
     assert person.count == sum(line[0] in values.split(", ") and line[-1] == label for line in records) == 1
+
+
+def test_what_is_known_with_each_label_is_what_an_entry_of_it_alone_gives_away(write):
+    path = several_labels.table(write, 2)
+
+    def disclosed(*labels):
+        document = summarize(path, several_labels.plan(write, labels), name="some", pairs=True)
+        return document, disclose(EntryDocument.model_validate(document))
+
+    entry, every = disclosed("y", "s", "r")
+    for label in ("s", "r"):
+        alone = {one.name: one for one in disclosed(label)[1].attributes}
+        mine = {one.name: one for one in every.attributes if one.other_label == label}
+        assert set(mine) == set(alone) - {"y"}
+        for name, one in mine.items():
+            assert replace(one.linked, programs=0) == replace(alone[name].linked, programs=0)
+    tables = [pair["joint"] for pair in entry["pairs"] if "joint" in pair]
+    listed = [table for one in every.attributes if one.other_label is not None for table in one.tables]
+    assert len(tables) == len(listed) + len(every.pairs)
+    small = sum(0 < count < 5 for table in tables for row in table for count in row)
+    assert sum(table.below for table in (*listed, *every.pairs)) == small
+    assert every.small_and_certain["a with s"] > 0

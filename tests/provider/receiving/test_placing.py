@@ -3,9 +3,10 @@
 import time
 
 from aegis_provider.plan.model import Roles
-from aegis_provider.receiving.delivered import STARRED, UNKNOWN, Listed, Span, can_be_output, placed, span_of
+from aegis_provider.receiving.delivered import STARRED, UNKNOWN, Listed, can_be_output, placed
 from aegis_provider.receiving.verification import StatedRoles
 from aegis_provider.table.values import ValueType
+from aegis_sdk.texts import Span, span_of
 from tests.for_each import for_each
 
 

@@ -1,6 +1,7 @@
 """The search with several labels, compared with every combination in plain Python."""
 
 import random
+from collections import Counter
 
 import pyarrow as pa
 import pytest
@@ -68,3 +69,43 @@ def test_the_best_mean_and_the_best_for_each_label_are_found(tmp_path):
         firsts = {max(holding, key=lambda name: holding[name][1][at]) for at in (0, 1)}
         apart += len(firsts) > 1
     assert apart
+
+
+NUMBERS = """
+labels: [y, z]
+attributes:
+  a: {type: string}
+  z:
+    discretize: {rule: edges, edges: [0, 1, 2, 3, 4, 5, 6, 7, 8]}
+    maskings: {z-4: {bucketize: {edges: [0, 2, 4, 6, 8]}}, z-2: {bucketize: {edges: [0, 4, 8]}}}
+"""
+
+
+def test_a_number_is_shown_in_the_finest_bins_that_the_requirement_allows(tmp_path):
+    (tmp_path / "plan.yaml").write_text(NUMBERS, encoding="utf-8")
+    plan, rng = load_plan(tmp_path / "plan.yaml", configurations_needed=False), random.Random(7)
+    rows = [(rng.choice("012"), rng.choice("01"), str(rng.randrange(8))) for _ in range(240)]
+    table = pa.table(dict(zip(("a", "y", "z"), map(list, zip(*rows, strict=True)), strict=True)))
+    bins = {"identity": 1, "z-4": 2, "z-2": 4}
+    largest = {name: min(Counter(int(z) // width for _, _, z in rows).values()) for name, width in bins.items()}
+    for k in range(10, max(largest.values()) + 15, 10):  # with `a` dropped, the attack on y knows z alone
+        finest = next((name for name, least in largest.items() if least >= k), None)
+        if finest is None:
+            with pytest.raises(NothingHoldsError):
+                find_configurations(table, plan, Requirement({"k": k}))
+            continue
+        found = find_configurations(table, plan, Requirement({"k": k}))
+        assert {each.maskings["z"] for each in found.configurations} == {finest}
+        assert all(each.privacy["k"] >= k for each in found.configurations)
+    assert len(set(largest.values())) == 3
+
+
+def test_a_refusal_says_that_coarser_bins_would_help(tmp_path):
+    text = NUMBERS.replace(
+        "    maskings: {z-4: {bucketize: {edges: [0, 2, 4, 6, 8]}}, z-2: {bucketize: {edges: [0, 4, 8]}}}\n", ""
+    )
+    (tmp_path / "plan.yaml").write_text(text, encoding="utf-8")
+    plan = load_plan(tmp_path / "plan.yaml", configurations_needed=False)
+    table = pa.table({"a": ["0", "1"] * 80, "y": ["0", "0", "1", "1"] * 40, "z": [str(at % 8) for at in range(160)]})
+    with pytest.raises(NothingHoldsError, match=r"coarser bins of z: state `maskings` of it under `attributes`$"):
+        find_configurations(table, plan, Requirement({"k": 50}))

@@ -15,8 +15,9 @@ from aegis_provider.report.rendering import markdown_lines, render_page
 from aegis_provider.search import LimitsCost
 from aegis_provider.workflow import Card
 from aegis_provider.workflow.card import CardAuc, CardChoice, CardColumn, CardExpected, CardLabel, CardPeople, CardTask
+from aegis_provider.workflow.card_files import write_card
 from aegis_provider.workflow.card_head import head_of, kept_light
-from aegis_provider.workflow.card_report import card_report, write_card
+from aegis_provider.workflow.card_report import card_report
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.charts import Plane, SeriesBars, Spot
 from aegis_sdk.reading import Alone

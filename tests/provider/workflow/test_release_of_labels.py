@@ -126,6 +126,11 @@ attributes:
     for text, each in card.labels.items():
         assert abs(each.records - shown[text]) < 5
         assert each.share == pytest.approx(each.share_released, abs=0.02)
+    of = card.expected["tired"]
+    words = f"a model of tired as other shows it should reach AUC {of.masked.auc:.2f} ("
+    assert of.masking == "other"
+    card_md = (folder / "masked-label" / "card.md").read_text()
+    assert all(words in each for each in (*card.expectations, card_md))
 
 
 def test_nothing_that_leaves_has_a_raw_number_of_the_label(tmp_path):

@@ -43,7 +43,6 @@ def test_equal_questions_are_equal_texts_and_different_ones_are_not():
 
 
 FAULTS = [
-    ({"measure": None}, ["/measure"]),
     ({"measure": ""}, ["/measure"]),
     ({"attributes": []}, ["/attributes"]),
     ({"attributes": "a"}, ["/attributes"]),
@@ -75,10 +74,6 @@ FAULTS = [
 
 def test_faults_are_pointed_at():
     assert [(fields, pointers(AdviceRequest, MEASURE | fields)) for fields, _ in FAULTS] == FAULTS
-
-
-def test_a_measure_is_needed():
-    assert pointers(AdviceRequest, {}) == ["/measure"]
 
 
 def test_some_attribute_may_keep_its_default_weight():

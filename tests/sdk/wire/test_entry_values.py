@@ -2,7 +2,7 @@
 
 import json
 
-from aegis_sdk.wire import read_entry
+from aegis_sdk.wire import EXAMPLE_ENTRY, read_entry
 from tests.sdk.wire.documents import assert_refused, changed, entry_pointers, without
 
 MASKING = ("attributes", 0, "maskings", 0)
@@ -197,7 +197,23 @@ MEASURED = {"model": "gradient boosting", "auc": 0.634, "low": 0.627, "high": 0.
 def test_a_measured_auc_lies_in_its_interval():
     for good in ({}, {"auc": 1, "high": 1}, {"low": 0.634, "high": 0.634}, {"raw_auc": 0.0}):
         _, entry = read_entry(json.dumps(changed(("configurations", 0, "measured"), MEASURED | good)))
-        assert entry.configurations[0].measured.model_dump() == MEASURED | good
+        assert entry.configurations[0].measured.model_dump(exclude_unset=True) == MEASURED | good
+
+
+def test_what_is_measured_of_a_number_needs_a_label_with_scores():
+    scores = {"values": list(range(len(EXAMPLE_ENTRY["label"]["domain"])))}
+    own = {
+        "model": "ridge",
+        "r2": 0.5,
+        "low": 0.4,
+        "high": 0.6,
+        "raw_r2": 0.7,
+        "rmse": {"value": 2, "low": 1, "high": 3},
+    }
+    scored = changed(("configurations", 0, "measured"), own) | {"format": 4}
+    assert entry_pointers(scored) == ["/format", "/configurations/0/measured/r2"]
+    _, entry = read_entry(json.dumps(scored | {"label": scored["label"] | {"scores": scores}}))
+    assert entry.configurations[0].measured.model_dump(exclude_unset=True) == own
 
 
 def test_a_measured_auc_that_cannot_be_is_refused():
@@ -209,6 +225,9 @@ def test_a_measured_auc_that_cannot_be_is_refused():
         ({"low": "0.6"}, ["/low"]),
         ({"low": None}, ["/low"]),
         ({"raw_auc": True}, ["/raw_auc"]),
+        ({"raw_auc": None}, [""]),
+        ({"raw_r2": 0.5}, [""]),
+        ({"rmse": {"value": 2, "low": 1, "high": 3}}, [""]),
         ({"model": ""}, ["/model"]),
         ({"share": 0.5}, ["/share"]),
     ]

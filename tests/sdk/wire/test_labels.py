@@ -1,5 +1,9 @@
 """Entries with several labels: what they say of each, and what they lack."""
 
+import pytest
+from pydantic import ValidationError
+
+from aegis_sdk.wire.pairs import Pair
 from tests.for_each import for_each
 from tests.labels import LABELS, entry_of, some_records
 from tests.sdk.wire.documents import assert_read_whole, changed, entry_pointers
@@ -136,3 +140,10 @@ def test_counts_rounded_once_are_declared_by_pairs_of_no_label_only():
 def _with_label(one):
     both = zip(one["attributes"], one["maskings"], strict=True)
     return any(name in LABELS[1:] and masking == "identity" for name, masking in both)
+
+
+def test_counts_with_a_masked_label_may_be_sums_of_thousands_of_rounded_ones():
+    with_error = {"attributes": ["a", "y"], "maskings": ["a2", "y2"], "rounded_to": 5, "joint": [[5, 10]]}
+    assert Pair.model_validate(with_error | {"within": 4_000}).within == 4_000
+    with pytest.raises(ValidationError, match="within"):
+        Pair.model_validate(with_error | {"within": 10**16})

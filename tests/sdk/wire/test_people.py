@@ -30,7 +30,7 @@ def test_an_entry_of_people_says_how_many_with_how_many_records():
         (PEOPLE | {"format": 2}, ["/unit"]),
         (PEOPLE | {"format": 1}, ["/unit"]),
         # What a service does that knows only older formats, or none of these members.
-        (EXAMPLE_ENTRY | {"format": 5, "counts_of": "households"}, ["/format", "/counts_of"]),
+        (EXAMPLE_ENTRY | {"format": 6, "counts_of": "households"}, ["/format", "/counts_of"]),
     ],
 )
 def test_it_is_complete_and_has_the_third_format(document, faults):

@@ -43,6 +43,14 @@ class ScoresContent:
     variance: Number | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ConceptContent:
+    """What a column is about in any table, and the meaning of its values."""
+
+    uri: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelContent:
     """The label and its counts."""
@@ -54,6 +62,7 @@ class LabelContent:
     noise: NoiseContent | None = None
     rounded_to: int | None = None
     maskings: "Sequence[MaskingContent]" = ()
+    concept: ConceptContent | None = None
 
     def masking(self, wanted: str) -> "MaskingContent | None":
         """The masking with this id, which the label has; None for the identity."""
@@ -114,6 +123,7 @@ class AttributeContent:
     joint: Counts = None
     maskings: Sequence[MaskingContent] = ()
     scores: ScoresContent | None = None
+    concept: ConceptContent | None = None
 
     def masking(self, wanted: str) -> MaskingContent:
         """The masking with this id, which the attribute has."""

@@ -4,6 +4,7 @@ The declarations bound the plausible error of the counts, and determine their we
 """
 
 import math
+import sys
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -69,7 +70,7 @@ class Perturbation:
         if (terms == 1 and self.within is None) or (self.noise_scale is None and self.rounded_to is None):
             return self
         scale, base = self.noise_scale, self.rounded_to
-        if scale is not None:
+        if scale is not None and noise_variance(scale) >= sys.float_info.min:  # below, no count is ever changed
             scale = 1 / math.acosh(1 + 1 / (terms * noise_variance(scale)))
         if base is not None:
             base = terms * (base * (self.within or 1) - 1) + 1

@@ -50,10 +50,10 @@ class JointScores:
     interactions: FloatArray | None = None
     variance: Callable[[IntArray], FloatArray] | None = None
 
-    def errors(self, rows: IntArray) -> FloatArray:
+    def errors(self, rows: IntArray, *, wanted: bool = True) -> FloatArray:
         """The standard errors (rows,) of utilities due to errors of counts; NaN where not computed."""
         errors = np.full(rows.size, np.nan)
-        if self.variance is not None:
+        if self.variance is not None and wanted:
             errors[:MOST_ERRORS] = np.sqrt(self.variance(rows[:MOST_ERRORS]))
         return errors
 

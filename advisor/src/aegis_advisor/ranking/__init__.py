@@ -20,6 +20,7 @@ from aegis_advisor.ranking.recommendation import (
     lacks_own_reference,
 )
 from aegis_advisor.ranking.scores import Memory
+from aegis_advisor.ranking.unbeaten import knee, unbeaten
 
 __all__ = [
     "MOST_LISTED",
@@ -35,10 +36,12 @@ __all__ = [
     "assess",
     "expected_performance",
     "kept_shares",
+    "knee",
     "lacks_evidence",
     "lacks_own_reference",
     "ordered",
     "rank_declared",
     "recommend",
     "recommend_among_labels",
+    "unbeaten",
 ]

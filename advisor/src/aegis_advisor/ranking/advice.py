@@ -113,7 +113,7 @@ def recommend(
             standard_error=(
                 sampling.errors(sampling.moves, blocks, ranking.order)
                 if scores.joint is None
-                else scores.joint.scores.errors(ranking.order)
+                else scores.joint.scores.errors(ranking.order, wanted=question.has_errors)
             ),
             difference_error=sampling.errors(sampling.differences, blocks, ranking.order),
         ),

@@ -108,6 +108,7 @@ class Question:
         rounding_seed: the seed of the reference `own`; None does not round.
         limit: the number of rows of the ranking; None for all.
         bias_correction: whether to subtract the measure's bias in small samples, which must be known.
+        has_errors: whether joint measures give the errors of utilities due to those of counts, 10 ms a row.
     """
 
     measure: str
@@ -117,6 +118,7 @@ class Question:
     rounding_seed: int | None = None
     limit: int | None = None
     bias_correction: bool = False
+    has_errors: bool = True
 
     def resolve(self, numbers: FloatArray | None = None) -> Measure:
         """Return the requested measure, given the scores (labels,) of the label's classes, if they have some.

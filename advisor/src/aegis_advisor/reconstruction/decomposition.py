@@ -1,7 +1,7 @@
 """Decomposition of a problem: join runs, drop implied groups, and separate parts that share no group."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -17,8 +17,8 @@ def with_runs_joined(problem: Problem) -> Problem:
 
     Bins, dates and sorted hierarchies are such views. The counts up to each of their cuts are known, and so, as
     differences, are the exact counts between any two cuts. However their cuts overlap, these views are equivalent to
-    one. Iterative methods converge to it only slowly (`docs/model.md`). Views of different classes of labels are joined
-    by themselves.
+    one. Iterative methods converge to it only slowly (`docs/model.md`). A view of some classes of labels is joined with
+    all whose classes are as fine, since these determine its counts.
 
     Atoms must be in the order of the domain. The problem is returned unchanged if there is nothing to join, or if a
     difference is negative. In the latter case the views contradict each other, and no table fits.
@@ -29,10 +29,19 @@ def with_runs_joined(problem: Problem) -> Problem:
         classes = () if margin.column_of is None else tuple(margin.column_of.tolist())
         is_run = _consists_of_runs(margin, problem.prior.size)
         (runs.setdefault(classes, []) if is_run else others).append(margin)
-    joined = [_joined(alike) for alike in runs.values()]
+    finest = [each for alike in runs.values() for each in alike]
+    joined = [
+        _joined([_in_classes_of(alike[0], one) for one in finest if one.refines_label_of(alike[0])])
+        for alike in runs.values()
+    ]
     if min((one.counts.min() for one in joined), default=-1.0) < 0:
         return problem
     return Problem(problem.prior, problem.rows, (*joined, *others), problem.labels, problem.records)
+
+
+def _in_classes_of(coarse: Margin, fine: Margin) -> Margin:
+    """Merge the columns of the finer labels of a margin."""
+    return replace(fine, counts=coarse.merged(fine.counts), column_of=coarse.column_of)
 
 
 def _consists_of_runs(margin: Margin, atoms: int) -> bool:
@@ -71,7 +80,7 @@ def without_empty_atoms(problem: Problem) -> IntArray:
 
 
 def essential(problem: Problem) -> Problem:
-    """Drop the groups that others imply. Every margin must cover all atoms.
+    """Drop the groups that others imply.
 
     A group is implied if it is a union of groups of another margin whose classes of labels are as fine; of equal groups
     with equal classes the first stays. Refinement cannot continue indefinitely, so every atom retains a group, and the
@@ -79,12 +88,12 @@ def essential(problem: Problem) -> Problem:
     """
     implied = [np.zeros(margin.groups, dtype=bool) for margin in problem.margins]
     for (first, one), (second, other) in combinations(enumerate(problem.margins), 2):
-        ours, theirs = _overlaps(one, other)
+        ours, theirs = _overlaps(one, other, problem.prior.size)
         if other.refines_label_of(one):
             strictly = not one.refines_label_of(other)
-            implied[first] |= _unions(ours, theirs) & (strictly | (np.bincount(ours) > 1))
+            implied[first] |= _unions(ours, theirs, one, other) & (strictly | (np.bincount(ours)[: one.groups] > 1))
         if one.refines_label_of(other):
-            implied[second] |= _unions(theirs, ours)
+            implied[second] |= _unions(theirs, ours, other, one)
     chosen = (~gone[margin.group_of] for margin, gone in zip(problem.margins, implied, strict=True))
     margins = (_restricted(margin, kept) for margin, kept in zip(problem.margins, chosen, strict=True))
     kept = tuple(margin for margin in margins if margin.atoms.size)
@@ -140,32 +149,63 @@ def divide(problem: Problem, parts: Sequence[IntArray]) -> Iterator[Problem]:
         yield Problem(joined.prior[start:stop], rows, kept, problem.labels, problem.records)
 
 
-def with_labels_merged(problem: Problem) -> tuple[Problem, IntArray, FloatArray] | None:
-    """Merge the labels that only a single group with all atoms tells apart.
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedLabels:
+    """A problem whose labels are merged, and how their records are spread again.
+
+    Attributes:
+        problem: the problem of the merged labels.
+        class_of: (labels,) the merged label of each label.
+        group_of: (atoms,) the group of each atom in the views of all labels.
+        records: (groups, labels) the counts of these groups.
+    """
+
+    problem: Problem
+    class_of: IntArray
+    group_of: IntArray
+    records: FloatArray
+
+    def spread(self, table: FloatArray) -> tuple[FloatArray, float]:
+        """Spread a table (atoms, merged labels); also return how much farther from the prior any such table is."""
+        together = fold(np.ascontiguousarray(self.records.T), self.class_of, self.problem.labels).T[:, self.class_of]
+        share = np.divide(self.records, together, out=np.zeros_like(self.records), where=together > 0)
+        apart = scipy.special.xlogy(self.records, share * self.class_of.size / self.problem.labels).sum()
+        return table[:, self.class_of] * share[self.group_of], float(apart)
+
+
+def with_labels_merged(problem: Problem) -> MergedLabels | None:
+    """Merge the labels that only views of all labels tell apart, if each atom is in a single group of these.
 
     The records of merged labels are spread as in that group, whatever the rest of the table: the divergence is that of
-    the merged table and, by convexity, at least that of this spread.
-
-    Returns:
-        The merged problem, the merged label (labels,) of each label, and the records (labels,) of each label; None if
-        there is nothing to merge.
+    the merged table and, by convexity, at least that of this spread. None if there is nothing to merge.
     """
     whole = [margin for margin in problem.margins if margin.column_of is None]
     views = [margin.column_of for margin in problem.margins if margin.column_of is not None]
-    if not views or sum(one.groups for one in whole) != 1 or whole[0].atoms.size != problem.prior.size:
+    if not views or not whole:
+        return None
+    atoms = np.concatenate([margin.atoms for margin in whole])
+    if not np.array_equal(np.sort(atoms), np.arange(problem.prior.size)):
         return None
     class_of = common_refinement(views, problem.labels).astype(np.int64)
     classes = int(class_of.max()) + 1
     if classes == problem.labels:
         return None
-    first = np.unique(class_of, return_index=True)[1]
-    margins = []
-    for margin in problem.margins:
-        folded = fold(np.ascontiguousarray(margin.counts.T), class_of, classes).T
-        column_of = None if margin.column_of is None else class_of[margin.column_of[first]]
-        is_whole = column_of is None or np.array_equal(column_of, np.arange(classes))
-        margins.append(replace(margin, counts=folded, column_of=None if is_whole else column_of))
-    return Problem(problem.prior, problem.rows, tuple(margins), classes, problem.records), class_of, whole[0].counts[0]
+    offsets = np.cumsum([0, *(margin.groups for margin in whole)])
+    group_of = np.empty_like(atoms)
+    group_of[atoms] = np.concatenate([one.group_of + at for one, at in zip(whole, offsets, strict=False)])
+    margins = tuple(_with_classes(margin, class_of, classes) for margin in problem.margins)
+    smaller = Problem(problem.prior, problem.rows, margins, classes, problem.records)
+    return MergedLabels(smaller, class_of, group_of, np.vstack([margin.counts for margin in whole]))
+
+
+def _with_classes(margin: Margin, class_of: IntArray, classes: int) -> Margin:
+    """Merge the labels of a margin, by the merged label (labels,) of each, which is as fine as its own classes."""
+    counts = fold(np.ascontiguousarray(margin.counts.T), class_of, classes).T
+    if margin.column_of is None:
+        return replace(margin, counts=counts)
+    column_of = class_of[margin.column_of[np.unique(class_of, return_index=True)[1]]]
+    is_whole = np.array_equal(column_of, np.arange(classes))
+    return replace(margin, counts=counts, column_of=None if is_whole else column_of)
 
 
 def _in_order(margin: Margin) -> Margin:
@@ -196,18 +236,20 @@ def _restricted(margin: Margin, chosen: BoolArray) -> Margin:
     return Margin(margin.atoms[chosen], places, margin.counts[used], share, variance, margin.column_of)
 
 
-def _overlaps(margin: Margin, other: Margin) -> tuple[IntArray, IntArray]:
-    """The distinct pairs (pairs,), (pairs,) of groups of two margins that share an atom."""
-    codes = margin.group_of * other.groups + other.group_of
-    span = margin.groups * other.groups
+def _overlaps(margin: Margin, other: Margin, atoms: int) -> tuple[IntArray, IntArray]:
+    """The distinct pairs (pairs,), (pairs,) of groups of two margins that share an atom; all others are one more."""
+    ours, theirs = np.full(atoms, margin.groups), np.full(atoms, other.groups)
+    ours[margin.atoms], theirs[other.atoms] = margin.group_of, other.group_of
+    codes = ours * (other.groups + 1) + theirs
+    span = (margin.groups + 1) * (other.groups + 1)
     # A lookup table of all pairs is several times faster than sorting, unless it is much larger.
     pairs = np.flatnonzero(np.bincount(codes, minlength=span)) if span <= 8 * codes.size else np.unique(codes)
-    return pairs // other.groups, pairs % other.groups
+    return pairs // (other.groups + 1), pairs % (other.groups + 1)
 
 
-def _unions(ours: IntArray, theirs: IntArray) -> BoolArray:
-    """Which groups (groups,) of `ours` are unions of groups of `theirs`, given the pairs that overlap."""
-    straddling = np.bincount(theirs) > 1
-    unions = np.ones(int(ours.max()) + 1, dtype=bool)
+def _unions(ours: IntArray, theirs: IntArray, margin: Margin, other: Margin) -> BoolArray:
+    """Which groups (groups,) of a margin are unions of groups of another, given the pairs that overlap."""
+    straddling = (np.bincount(theirs, minlength=other.groups + 1) > 1) | (np.arange(other.groups + 1) == other.groups)
+    unions = np.ones(margin.groups + 1, dtype=bool)
     unions[ours[straddling[theirs]]] = False
-    return unions
+    return unions[: margin.groups]

@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import scipy
 
-from aegis_advisor.arrays import AtomArray, FloatArray, fold
+from aegis_advisor.arrays import AtomArray, FloatArray
 from aegis_advisor.atoms import AtomStatistics, common_refinement
 from aegis_advisor.evidence import AttributeEvidence
 from aegis_advisor.measures import mutual_information, utility_ceilings
@@ -146,17 +146,32 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
         # Later steps would divide by cells so small that sums lose them.
         table[held] = np.where(solution.table > VANISHED * problem.records, solution.table, 0.0)
         return replace(solution, table=table)
-    problem = _condensed(restrict(problem, held))
+    solution = _solve_exact(_condensed(restrict(problem, held)), solver)
+    table[held] = solution.table
+    empty[held] = False if solution.empty is None else solution.empty
+    return replace(solution, table=table, empty=empty)
+
+
+def _solve_exact(problem: Problem, solver: Solver) -> Solution:
+    """Solve a problem with fewer labels, if some need not be told apart, else part by part."""
+    merged = with_labels_merged(problem)
+    if merged is not None:
+        solution = _solve(merged.problem, solver)
+        table, apart = merged.spread(solution.table)
+        empty = None if solution.empty is None else solution.empty[:, merged.class_of]
+        return replace(solution, table=table, divergence=solution.divergence + apart, empty=empty)
     single, parts = split(problem)
     nested = restrict(problem, single)
+    table = np.zeros((problem.prior.size, problem.labels))
+    empty = np.zeros(table.shape, dtype=bool)
     for margin in nested.margins:
-        table[held[single[margin.atoms]]] = share_out(margin, nested.prior)
+        table[single[margin.atoms]] = share_out(margin, nested.prior)
     method: Method = "closed_form"
-    iterations, least = 0, divergence(table[held[single]], nested.start())
+    iterations, least = 0, divergence(table[single], nested.start())
     for atoms, part in zip(parts, divide(problem, parts), strict=True):
         solution = _solve_part(part, solver)
-        table[held[atoms]] = solution.table
-        empty[held[atoms]] = False if solution.empty is None else solution.empty
+        table[atoms] = solution.table
+        empty[atoms] = False if solution.empty is None else solution.empty
         method = max(method, solution.method, key=get_args(Method).index)
         iterations = max(iterations, solution.iterations)
         least += solution.divergence
@@ -164,25 +179,11 @@ def _solve(problem: Problem, solver: Solver) -> Solution:
 
 
 def _solve_part(part: Problem, solver: Solver) -> Solution:
-    """Solve a connected part: with fewer labels if some are told apart by one group only, else as it is."""
-    merged = with_labels_merged(part)
-    if merged is None:
-        table = unique_table(part)
-        return (
-            solver.solve(part) if table is None else Solution("closed_form", table, 0, divergence(table, part.start()))
-        )
-    smaller, class_of, records = merged
-    solution = _solve(smaller, solver)
-    together = fold(records[:, np.newaxis], class_of, smaller.labels)[class_of, 0]
-    share = np.divide(records, together, out=np.zeros_like(records), where=together > 0)
-    # Whatever fits is that much farther from the prior, since the records of merged labels differ.
-    apart = scipy.special.xlogy(records, share * part.labels / smaller.labels).sum()
-    return replace(
-        solution,
-        table=solution.table[:, class_of] * share,
-        divergence=solution.divergence + float(apart),
-        empty=None if solution.empty is None else solution.empty[:, class_of],
-    )
+    """Solve a connected part: by merging labels, by its only table, or by the solver."""
+    if with_labels_merged(part) is not None:
+        return _solve_exact(part, solver)
+    table = unique_table(part)
+    return solver.solve(part) if table is None else Solution("closed_form", table, 0, divergence(table, part.start()))
 
 
 def _condensed(problem: Problem) -> Problem:

@@ -1,4 +1,4 @@
-"""Small counts that follow from all exact tables of an attribute, or of the same two, for certain or most likely.
+"""Small counts that follow from all exact tables of an attribute with the label, for certain or most likely.
 
 What is most likely is the share of a uniform sample of the tables of whole numbers with the sums. A Markov chain adds a
 multiple of a move to the table: a table of whole numbers that changes no exact sum. The multiple is uniform over all
@@ -13,22 +13,23 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import lcm
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from aegis_advisor.arrays import BoolArray, FloatArray, IntArray, fold
-from aegis_advisor.atoms import common_refinement, per_atom
+from aegis_advisor.atoms import per_atom
 from aegis_advisor.cell_bounds import CellBounds
 from aegis_advisor.cell_bounds.certain_sums import CertainSums, LinearSystem
 from aegis_advisor.cell_bounds.linear_programs import CLOSE, InfeasibleError, Simplex
 from aegis_advisor.errors import ContradictoryViewsError
-from aegis_advisor.evidence import AttributeEvidence, Masking, PairCounts
-from aegis_advisor.verdict.model import LIKELY, Finding, Path, PublishedCounts, Reason, is_exact, is_small
+from aegis_advisor.evidence import AttributeEvidence, Masking
+from aegis_advisor.verdict.model import LIKELY, Finding, Path, Reason, is_exact, is_small
 from aegis_advisor.verdict.rounded import RECORDS_PER_VALUE, Look, knows_single
 
-LARGEST: Final = 200
+LARGEST: Final = 2_000
 """The most cells of a part that is sampled."""
 
 CHAINS: Final = 32
@@ -45,12 +46,16 @@ def tables_of(part: LinearSystem) -> FloatArray | None:
     exact = part.least == part.most
     # (moves, cells) a basis of the whole-number tables that change no exact sum
     tables, moves = _starts(part, random), _kernel(np.asarray(part.matrix[exact].todense(), dtype=np.int64))
+    inexact = part.matrix[~exact]
+    limited = replace(
+        part, matrix=inexact, transposed=inexact.T.tocsr(), least=part.least[~exact], most=part.most[~exact]
+    )
     if not tables.size or not moves.size:
         return None
     kept = []
     for sweep in range(SWEEPS):
         for _ in range(len(moves)):
-            _step(tables, _move(moves, random), part, random)
+            _step(tables, _move(moves, random), limited, random)
         if sweep >= SWEEPS // 2:
             kept.append(tables.copy())
     return np.concatenate(kept)
@@ -79,37 +84,41 @@ def _starts(part: LinearSystem, random: np.random.Generator) -> FloatArray:
     return np.array([table for table in tables if part.admits(table)]).reshape(-1, cells)
 
 
+Objects = npt.NDArray[Any]
+"""Numbers of any size."""
+
+
 def _kernel(matrix: IntArray) -> FloatArray:
     """(vectors, columns) whole-number vectors that span the kernel of a matrix (rows, columns), by elimination."""
     columns = matrix.shape[1]
-    rows = [[Fraction(int(number)) for number in row] for row in matrix]
+    rows = matrix.astype(object)  # whole numbers as long as all pivots are 1 or -1, then fractions
     pivots: list[int] = []
     for column in range(columns):
         place = len(pivots)
-        pivot = next((index for index in range(place, len(rows)) if rows[index][column]), None)
-        if pivot is None:
-            continue
-        rows[place], rows[pivot] = rows[pivot], rows[place]
-        _eliminate(rows, place, column)
-        pivots.append(column)
+        below = np.flatnonzero(rows[place:, column])
+        if below.size:
+            rows[[place, place + below[0]]] = rows[[place + below[0], place]]
+            _eliminate(rows, place, column)
+            pivots.append(column)
     free = [column for column in range(columns) if column not in set(pivots)]
     return np.array([_vector(rows, pivots, column, columns) for column in free], dtype=np.float64).reshape(-1, columns)
 
 
-def _eliminate(rows: list[list[Fraction]], place: int, column: int) -> None:
+def _eliminate(rows: Objects, place: int, column: int) -> None:
     """Make a pivot 1, and all else in its column 0."""
-    scale = rows[place][column]
-    rows[place] = [each / scale for each in rows[place]]
-    for index, row in enumerate(rows):
-        if index != place and (factor := row[column]):
-            rows[index] = [number - factor * own for number, own in zip(row, rows[place], strict=True)]
+    scale = rows[place, column]
+    rows[place] *= scale if scale in (1, -1) else Fraction(1, scale)
+    others = np.flatnonzero(rows[:, column])
+    others = others[others != place]
+    used = np.flatnonzero(rows[place])
+    rows[np.ix_(others, used)] -= np.outer(rows[others, column], rows[place, used])
 
 
-def _vector(rows: list[list[Fraction]], pivots: list[int], free: int, columns: int) -> list[int]:
+def _vector(rows: Objects, pivots: list[int], free: int, columns: int) -> list[int]:
     vector = [Fraction(0)] * columns
     vector[free] = Fraction(1)
     for place, pivot in enumerate(pivots):
-        vector[pivot] = -rows[place][free]
+        vector[pivot] = -Fraction(rows[place, free])
     scale = lcm(*(number.denominator for number in vector))
     return [int(number * scale) for number in vector]
 
@@ -121,23 +130,24 @@ def _move(moves: FloatArray, random: np.random.Generator) -> FloatArray:
     return both if both.any() else first
 
 
-def _step(tables: FloatArray, move: FloatArray, part: LinearSystem, random: np.random.Generator) -> None:
-    """Add a random multiple of a move (cells,) to each table (tables, cells)."""
-    change = part.matrix @ move
-    sums = tables @ part.transposed
-    moved = np.concatenate([move, change, -change])
-    slack = np.concatenate([tables, sums - part.least, part.most - sums], axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = slack / np.abs(moved)
-    most = np.floor(np.where(moved < 0, steps, _FAR).min(axis=1))
-    least = -np.floor(np.where(moved > 0, steps, _FAR).min(axis=1))
-    tables += (least + np.floor(random.random(len(tables)) * (most - least + 1)))[:, np.newaxis] * move
+def _step(tables: FloatArray, move: FloatArray, limited: LinearSystem, random: np.random.Generator) -> None:
+    """Add a random multiple of a move (cells,) to each table (tables, cells), within the limits of inexact sums."""
+    used, change = np.flatnonzero(move), limited.matrix @ move
+    sums = np.flatnonzero(change)
+    held = (tables @ limited.transposed)[:, sums] if sums.size else np.empty((len(tables), 0))
+    moved = np.concatenate([move[used], change[sums], -change[sums]])
+    slack = np.concatenate([tables[:, used], held - limited.least[sums], limited.most[sums] - held], axis=1)
+    steps = slack / np.abs(moved)
+    most = np.floor(steps[:, moved < 0].min(axis=1, initial=_FAR))
+    least = -np.floor(steps[:, moved > 0].min(axis=1, initial=_FAR))
+    times = least + np.floor(random.random(len(tables)) * (most - least + 1))
+    tables[:, used] += times[:, np.newaxis] * move[used]
 
 
 SAMPLING_ERROR = 0.03
 """The sampling error of a share of tables; cells within this of `LIKELY` fail."""
 
-_PROGRAMS: Final = 200
+_PROGRAMS: Final = 2_000
 """The most linear programs for sums of an attribute; the remaining sums are undecided."""
 
 _LARGEST_SUMS: Final = 10_000_000
@@ -157,6 +167,21 @@ def find_certain(place: int, evidence: AttributeEvidence, bound: Bound, small: i
     path: Path = ("attributes", place)
     if evidence.rounded_once is not None or evidence.joint is not None:
         return
+    yield from _single_records(path, evidence)
+    rounded = [one for one in evidence.maskings if one.perturbation.rounded_to is not None]
+    rounded = [one for one in rounded if one.joint is not None and not one.perturbation.is_noisy]
+    yield from find_determined(path, evidence, bound, small, rounded)
+
+
+def find_determined(
+    path: Path, evidence: AttributeEvidence, bound: Bound, small: int, unknown: Sequence[Masking]
+) -> Iterator[Finding]:
+    """Yield the cells with counts up to `small` that all tables determine jointly, and the sums of `unknown` maskings.
+
+    Args:
+        path: where findings are placed.
+        unknown: maskings whose own counts are not exact, or not published.
+    """
     try:
         bounds = bound(evidence)
     except ContradictoryViewsError:  # no table of whole numbers fits, so nothing is determined
@@ -164,8 +189,7 @@ def find_certain(place: int, evidence: AttributeEvidence, bound: Bound, small: i
         return
     known = bounds.lower == bounds.upper
     yield from _finding(Reason.CERTAIN, path, known & is_small(bounds.lower, small))
-    yield from _single_records(path, evidence)
-    yield from _of_rounded_sums(path, evidence, bounds, small)
+    yield from _of_sums(path, evidence, bounds, small, unknown)
     open_ = ~known & (bounds.lower <= small) & (bounds.upper > 0)
     yield from _of_open_cells(path, evidence, bounds, open_, small)
 
@@ -195,21 +219,15 @@ def _single_records(path: Path, evidence: AttributeEvidence) -> Iterator[Finding
             yield Finding(Reason.LIKELY, place, int(values[known].sum()))
 
 
-def _of_rounded_sums(path: Path, evidence: AttributeEvidence, bounds: CellBounds, small: int) -> Iterator[Finding]:
-    """Yield the small counts of masked values, rounded in their own tables, that all tables determine jointly."""
+def _of_sums(
+    path: Path, evidence: AttributeEvidence, bounds: CellBounds, small: int, unknown: Sequence[Masking]
+) -> Iterator[Finding]:
+    """Yield the small counts of masked values, not known from their own tables, that all tables determine jointly."""
     atoms, labels = bounds.lower.shape
-    rounded = [
-        one
-        for one in evidence.maskings
-        if one.mapping is not None
-        and one.joint is not None
-        and one.perturbation.rounded_to is not None
-        and not one.perturbation.is_noisy
-    ]
-    if sum(_may_be_small(one, bounds, small) for one in rounded) * atoms * labels > _LARGEST_SUMS:
+    if sum(_may_be_small(one, bounds, small) for one in unknown) * atoms * labels > _LARGEST_SUMS:
         yield Finding(Reason.UNDECIDED, path, evidence.values * labels)
         return
-    sums = _rounded_sums(rounded, bounds, small)
+    sums = _sums(unknown, bounds, small)
     if not len(sums):
         return
     known = CertainSums.of(evidence, bounds.atom_of_value, atoms)
@@ -234,20 +252,18 @@ def _may_be_small(one: Masking, bounds: CellBounds, small: int) -> int:
     return int(np.count_nonzero(least <= small) + np.count_nonzero(least.sum(axis=1) <= small))
 
 
-def _rounded_sums(rounded: Sequence[Masking], bounds: CellBounds, small: int) -> BoolArray:
-    """(sums, cells) the cells of the rounded counts of several atoms, and of rows, that may be small."""
+def _sums(unknown: Sequence[Masking], bounds: CellBounds, small: int) -> BoolArray:
+    """(sums, cells) the cells of the counts of several atoms, and of rows, that may be small."""
     atoms, labels = bounds.lower.shape
     sums: dict[bytes, BoolArray] = {}
-    for one in rounded:
-        if one.mapping is None:
-            continue
-        group_of = per_atom(one.mapping, bounds.atom_of_value, atoms)
-        for group in range(one.groups):
+    open_ = bounds.lower < bounds.upper
+    for mapping in (one.mapping for one in unknown if one.mapping is not None):
+        group_of = per_atom(mapping, bounds.atom_of_value, atoms)
+        for group in np.unique(group_of):
             inside = group_of == group
             counts = [np.arange(labels) == label for label in range(labels) if inside.sum() > 1]
-            for count in (np.ones(labels, dtype=bool), *counts):
-                cells = np.outer(inside, count)
-                if bounds.lower[cells].sum() <= small and (bounds.lower < bounds.upper)[cells].any():
+            for cells in (np.outer(inside, count) for count in (np.ones(labels, dtype=bool), *counts)):
+                if cells.sum() > 1 and bounds.lower[cells].sum() <= small and open_[cells].any():
                     sums[cells.tobytes()] = cells.ravel()
     return np.array(list(sums.values()), dtype=bool).reshape(-1, atoms * labels)
 
@@ -282,7 +298,7 @@ def _of_open_cells(
     exact = [one for one in evidence.maskings if one.constrains]
     if not open_.any() or not exact:
         return
-    if not bounds.complete or (bounds.undecided & open_).any():
+    if not bounds.complete:
         yield from _finding(Reason.UNDECIDED, path, open_)
         return
     likely, undecided = np.zeros(open_.shape, dtype=bool), np.zeros(open_.shape, dtype=bool)
@@ -293,7 +309,7 @@ def _of_open_cells(
         if tables is None:
             undecided.flat[part.cells] = True
             continue
-        # A cell with several possible counts but a single sampled one shows that the sample is too small.
+        # Two counts in the sample prove that a cell is not determined; one shows that the sample is too small.
         undecided.flat[part.cells] = (tables == tables[:1]).all(axis=0)
         counts = np.unique(tables[(tables >= 1) & (tables <= small)])
         of_count = [np.zeros(len(part.cells)), *((tables == count).mean(axis=0) for count in counts)]
@@ -308,38 +324,3 @@ def _parts(evidence: AttributeEvidence, bounds: CellBounds) -> Iterator[LinearSy
     system = LinearSystem.of(list(known.sums), known.exact.rows, atoms, labels)
     if system is not None:
         yield from (part for part in system.parts() if part.cells.size > 1)
-
-
-def find_certain_pairs(published: PublishedCounts, bound: Bound) -> Iterator[Finding]:
-    """Yield the small counts that several exact pair tables of the same two attributes determine jointly."""
-    tables: dict[tuple[int, int], list[tuple[int, PairCounts]]] = {}
-    for place, pair in published.pairs.items():
-        if is_exact(pair.perturbation):
-            tables.setdefault(pair.attributes, []).append((place, pair))
-    for attributes, several in tables.items():
-        if len(several) > 1:
-            evidence = _combinations(
-                [published.evidence[attribute] for attribute in attributes], [pair for _, pair in several]
-            )
-            findings = find_certain(0, evidence, bound, published.small)
-            yield from (replace(finding, path=("pairs", several[0][0], "joint")) for finding in findings)
-
-
-def _combinations(attributes: Sequence[AttributeEvidence], pairs: Sequence[PairCounts]) -> AttributeEvidence:
-    """Return pair counts as evidence on one attribute, whose values are combinations, without a label."""
-    sides = [[one.mapping_of(pair.maskings[side]) for pair in pairs] for side, one in enumerate(attributes)]
-    known = [[mapping for mapping in side if mapping is not None] for side in sides]
-    atoms = [common_refinement(maps, one.values) for maps, one in zip(known, attributes, strict=True)]
-    sizes = [int(atom.max()) + 1 for atom in atoms]
-    maskings = [
-        _masking(str(number), pair, per_atom(rows, atoms[0], sizes[0]), per_atom(columns, atoms[1], sizes[1]))
-        for number, (pair, rows, columns) in enumerate(zip(pairs, *sides, strict=True))
-        if rows is not None and columns is not None
-    ]
-    records = np.array([pairs[0].joint.sum()])
-    return AttributeEvidence("pairs", sizes[0] * sizes[1], records, None, None, tuple(maskings))
-
-
-def _masking(name: str, pair: PairCounts, rows: IntArray, columns: IntArray) -> Masking:
-    groups = (rows[:, np.newaxis] * pair.joint.shape[1] + columns).ravel()
-    return Masking(name, pair.joint.size, groups, pair.joint.reshape(-1, 1), deterministic=True)

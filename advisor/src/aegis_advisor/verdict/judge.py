@@ -5,12 +5,13 @@ from itertools import chain
 
 from aegis_advisor.cell_bounds import bound_cells
 from aegis_advisor.reconstruction.ipf import never
-from aegis_advisor.verdict.certain import Bound, find_certain, find_certain_pairs
+from aegis_advisor.verdict.certain import Bound, find_certain
 from aegis_advisor.verdict.model import Finding, PublishedCounts, Verdict
 from aegis_advisor.verdict.privacy_steps import find_in_privacy
 from aegis_advisor.verdict.promised import find_promised
 from aegis_advisor.verdict.shown import find_little_noise, find_shown
 from aegis_advisor.verdict.totals import certainly_few, find_known_label, find_likely
+from aegis_advisor.verdict.two_columns import find_certain_together
 
 
 def judge(published: PublishedCounts, *, bound: Bound | None = None, stop: Callable[[], bool] = never) -> Verdict:
@@ -38,7 +39,7 @@ def _find_hidden(published: PublishedCounts, bound: Bound, stop: Callable[[], bo
     """Yield the small counts that no single table shows."""
     for place, evidence in enumerate(published.evidence):
         yield from find_certain(place, evidence, bound, published.small)
-    yield from find_certain_pairs(published, bound)
+    yield from find_certain_together(published, bound)
     yield from find_known_label(published)
     yield from find_likely(published, stop)
     yield from find_little_noise(published)

@@ -47,13 +47,11 @@ from aegis_provider.classifiers import (
     Performance,
 )
 from aegis_provider.draft import refitted
-from aegis_provider.errors import EntryError, PlanError, TableError, refuse_without
+from aegis_provider.errors import PlanError, TableError, refuse_without
 from aegis_provider.plan.model import IDENTITY, Configuration, Plan
 from aegis_provider.processes import Progress, results
 from aegis_provider.release.apply import refuse_masked_elsewhere
 from aegis_provider.table import Source, open_table
-from aegis_sdk import wire
-from aegis_sdk.wire import EntryDocument, Measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,60 +150,6 @@ class Training:
 
 def _nothing() -> None:
     """Train nothing."""
-
-
-# More digits than the interval justifies would make equal numbers look different.
-_DIGITS = 4
-# With controlled counts, as on the card: more digits of an AUC disclose how many records it compares.
-_FEW_DIGITS = 3
-
-
-def refuse_other_entry(entry: EntryDocument, plan: Plan, configurations: Sequence[str]) -> None:
-    """Refuse an entry to which the numbers of these configurations do not belong.
-
-    Raises:
-        EntryError: The entry has another label or other maskings, its label is a number, or its counts have noise,
-            which measured numbers would bypass.
-    """
-    if entry.label.name != plan.label:
-        raise EntryError(f"the entry's label is {entry.label.name!r}, but the plan's is {plan.label!r}")
-    if entry.label.scores is not None:
-        raise EntryError(f"the label {entry.label.name!r} is a number, and an entry states measured AUCs only")
-    if entry.label.noise is not None or (entry.disclosure_control and entry.disclosure_control.epsilon is not None):
-        raise EntryError("the entry's counts have noise, but a measured AUC has none: do not add it to this entry")
-    published = {configuration.id: configuration for configuration in entry.masked}
-    for name in configurations:
-        if name not in published:
-            raise EntryError(f"the entry does not list the configuration {name!r}; name another, or summarize again")
-        if published[name].maskings != dict(plan.configuration(name).maskings):
-            raise EntryError(f"the entry masks {name!r} differently from the plan; use the plan that matches it")
-
-
-def with_measured(entry: EntryDocument, plan: Plan, result: CheckResult) -> EntryDocument:
-    """Return the entry with the AUC of each checked configuration, by the best model for the unmasked table.
-
-    Configurations whose training did not finish stay unchanged, and so do all if the label is a number.
-
-    Raises:
-        EntryError: The entry has another label or other maskings, or its counts have noise.
-    """
-    refuse_other_entry(entry, plan, result.configurations)
-    model = result.best_model
-    raw = None if model is None else result.of(RAW, model)
-    if model is None or raw is None or result.scale != AUC:
-        return entry
-    found = {name: one for name in result.configurations if (one := result.of(name, model)) is not None}
-    digits = _DIGITS if entry.disclosure_control is None else _FEW_DIGITS
-    configurations = []
-    for configuration in entry.configurations or ():
-        one, changed = found.get(configuration.id), configuration
-        if isinstance(configuration, wire.Configuration) and one is not None:
-            numbers = (one.auc.value, one.auc.low, one.auc.high, raw.auc.value)
-            auc, low, high, raw_auc = (round(number, digits) for number in numbers)
-            measured = Measured(model=one.model, auc=auc, low=low, high=high, raw_auc=raw_auc)
-            changed = configuration.model_copy(update={"measured": measured})
-        configurations.append(changed)
-    return entry.model_copy(update={"configurations": configurations})
 
 
 _SEED = 0

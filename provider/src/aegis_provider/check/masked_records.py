@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aegis_provider.classifiers import CLASSIFIERS, LOGISTIC_REGRESSION, RATES, REGRESSORS, Fitting, Matrix, stratified
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords
 from aegis_provider.counting.counts import Places
+from aegis_provider.counting.label_scores import scores_of
 from aegis_provider.errors import NothingHoldsError, TableError, shortened
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
 from aegis_provider.processes import results
@@ -140,7 +141,8 @@ class CheckedRecords:
         labels: (records,) The class of each record, from 0.
         rare: The numbers of records of label values that are left out for having fewer people than folds.
         people: (records,) The number of the person of each record; `None` if records are people.
-        numbers: (records,) The numbers of a label in bins; `None` if the label has classes.
+        numbers: (records,) The numbers of a label in bins, or the scores of its coarser bins if it is masked; `None` if
+            the label has classes.
     """
 
     counted: CountedTable
@@ -157,10 +159,11 @@ class CheckedRecords:
         """Read at most `MOST_RECORDS` records, without label values that are too rare for the folds.
 
         Args:
-            shown_as: The masking of the label; a masked one has classes.
+            shown_as: The masking of the label. A masked one has classes, or the mean scores of merged bins.
 
         Raises:
             TableError: The table cannot be read or does not fit the plan, or only one label value is frequent enough.
+            PlanError: The plan's scores do not fit the label's values.
         """
         counted = CountedTable.of(table, plan)
         chosen = drawn(counted.records, MOST_RECORDS, seed)
@@ -180,9 +183,11 @@ class CheckedRecords:
             )
         rare = {texts_of_label[values[each]]: int(records[each]) for each in np.flatnonzero(sizes < folds)}
         kept, numbers = sizes[labels] >= folds, None
-        if plan.label in plan.binned and shown_as == IDENTITY:
+        if plan.label in plan.binned:
             numbers = np.array(as_numbers([each or None for each in texts.column(plan.label).to_pylist()]))
             kept &= ~np.isnan(numbers)
+            if mapping is not None:
+                numbers = _scores_shown(counted, plan, mapping)[values[labels]]
         _, classes = np.unique(labels[kept], return_inverse=True)
         plain = plan.of_plain_table()  # with the types of the whole counted table
         types = {attribute.attribute.name: attribute.domain.value_type for attribute in counted.attributes}
@@ -247,6 +252,15 @@ def _shown_label(counted: CountedTable, plan: Plan, masking: str) -> tuple[Seque
         return counted.label.texts, None
     masked = counted.masked_domains(label)[masking]
     return masked.texts, masked.partition().groups
+
+
+def _scores_shown(counted: CountedTable, plan: Plan, groups: Places) -> NDArray[np.float64]:
+    """Return the score of each merged bin of a masked label, the mean of its records' scores, as answers take it."""
+    histogram = counted.attributes[0].counts.label_histogram()
+    scores = np.array((scores_of(counted, plan, plan.label, histogram) or {})["values"], dtype=np.float64)
+    weights = np.maximum(histogram, 1e-9)  # a group without records has a score, too
+    means: NDArray[np.float64] = np.bincount(groups, weights * scores) / np.bincount(groups, weights)
+    return means
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -40,7 +39,7 @@ def check(
     ],
     seconds: Annotated[float, typer.Option(min=0, help="Training ends after these seconds.")] = 45.0,
     entry: Annotated[
-        Path | None, typer.Option(help="Add the AUC of each configuration to this entry file, for its readers.")
+        Path | None, typer.Option(help="Add the AUC or R2 of each configuration to this entry file, for its readers.")
     ] = None,
     person: PersonOption = None,
     rows_per_person: RowsPerPersonOption = None,
@@ -53,7 +52,7 @@ def check(
     records from the unmasked table, from each configuration, and from nothing;
     of a label that is a number, ridge and boosted regression. The report lists
     models that did not finish in time. Everything stays on this machine unless
-    you publish an entry with the AUC.
+    you publish an entry with the numbers.
     """
     from aegis_provider.check import check as check_releases
     from aegis_provider.plan.limits import with_person
@@ -95,7 +94,7 @@ def _published(path: Path, table: str, plan: Plan, configurations: list[str]) ->
 
 
 def _write(path: Path, published: EntryDocument, plan: Plan, result: CheckResult) -> None:
-    """Write the entry with the AUC of each configuration that finished."""
+    """Write the entry with the performance on each configuration that finished."""
     from aegis_provider.check import with_measured
     from aegis_provider.entry import write_entry
 
@@ -162,8 +161,8 @@ def _kept(result: CheckResult) -> Iterator[str]:
 
 def _row(one: Performance, *, is_number: bool) -> tuple[str, ...]:
     differences = ("-" if each is None else each.in_words(4, "+") for each in (one.to_raw, one.to_winner))
-    digits = max(0, 3 - floor(log10(one.accuracy.value))) if is_number and one.accuracy.value > 0 else 4
-    return shown(one.table), one.auc.in_words(4), *differences, one.accuracy.in_words(digits)
+    error = one.accuracy.in_unit() if is_number else one.accuracy.in_words(4)
+    return shown(one.table), one.auc.in_words(4), *differences, error
 
 
 def _notes(result: CheckResult) -> Iterator[str]:
@@ -195,7 +194,8 @@ def _method(result: CheckResult) -> Iterator[str]:
     )
     yield f"{result.records} records{drawn}, in {result.folds} folds, the same for every table"
     if result.scale != AUC:
-        yield f"R2: the share of the variance of {shown(result.label)}, as it is, that is predicted; RMSE: in its unit"
+        how = "as it is" if result.shown_as == "identity" else "by the mean scores of its coarser bins"
+        yield f"R2: the share of the variance of {shown(result.label)}, {how}, that is predicted; RMSE: in its unit"
     elif result.classes > _TWO_CLASSES:
         yield f"AUC: each of the {result.classes} label values against the rest, weighted by its records"
     yield "±: 95 % intervals, for models trained on as many records of other draws of the table; differences are paired"

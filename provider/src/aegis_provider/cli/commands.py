@@ -58,6 +58,11 @@ SECTION = CommandSection(
             "aegis check health.csv --plan plan.yaml --configurations c32,c30",
         ),
         Command(
+            "aegis_provider.cli.augment:augment",
+            "Measure what the counts of entries add to your own table.",
+            "aegis augment my.csv --label y --keys region,month --save joined.csv",
+        ),
+        Command(
             "aegis_provider.cli.apply:apply",
             "Write the table as a configuration masks it.",
             "aegis apply health.csv --plan plan.yaml --configuration c17 --output masked.csv",

@@ -111,12 +111,15 @@ def configurations(
     alone = told_alone(offered, shares, result.configurations[0].id)
     write_page(frontier_report(result, Path(table_name(table)).name, _about(intended)))
     fixed = {
-        attribute.name: attribute.kept_as
-        for attribute in intended.attributes
+        attribute.name: result.configurations[0].maskings[attribute.name]
+        for attribute in intended.chosen
         if attribute.name not in intended.quasi_identifiers
     }
+    defaults = {attribute.name: attribute.kept_as for attribute in intended.chosen}
     document = {"output": str(output), "not_searched": fixed, **_document(result, shares), "alone": alone.document}
-    print_result(document, [*_report(output, intended, result, alone), *_not_searched(fixed)], as_json=as_json)
+    print_result(
+        document, [*_report(output, intended, result, alone), *_not_searched(fixed, defaults)], as_json=as_json
+    )
 
 
 def _requirements(texts: Sequence[str], shares: str) -> list[Requirement]:
@@ -138,12 +141,15 @@ def _share_of(text: str) -> float:
         raise InputError(f"--suppress-at-most must be a share such as 0.01, or several, 0,0.01, not {text!r}") from None
 
 
-def _not_searched(fixed: dict[str, str]) -> Iterator[str]:
+def _not_searched(fixed: dict[str, str], defaults: Mapping[str, str]) -> Iterator[str]:
     """List the fixed maskings of the attributes that are not quasi-identifiers."""
     if fixed:
         chosen = ", ".join(f"{name}: {choice}" for name, choice in fixed.items())
         yield ""
         yield f"not quasi-identifiers, so the same in every configuration (`default` in the plan): {chosen}"
+        coarser = ", ".join(name for name, choice in fixed.items() if choice != defaults[name])
+        if coarser:
+            yield f"in coarser bins than the plan's default, with which no masking meets the requirement: {coarser}"
 
 
 def _document(result: SearchResult, alone: Mapping[str, float | None]) -> dict[str, Any]:

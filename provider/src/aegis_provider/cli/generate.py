@@ -110,7 +110,7 @@ def generate(
     from aegis_provider.synth.generate.prepared import Wish
     from aegis_provider.synth.report.generated_card import card_beside, judge_generated, made_document
     from aegis_provider.table import delimiter_in, table_name
-    from aegis_provider.workflow.card_report import remove_card
+    from aegis_provider.workflow.card_files import remove_card
 
     intended, digest = load_plan(plan, configurations_needed=False), digest_of(plan)
     intended = with_person(intended, person, rows_per_person)
@@ -190,13 +190,12 @@ def _shares(text: str | None) -> dict[str, float] | None:
 
 
 def _described(look: TrainingLook) -> str:
-    auc = "" if look.quality.auc is None else f", AUC {look.quality.auc:.3f}"
     losses = ", ".join(f"{name} {value:.2f}" for name, value in look.losses.items())
     quality = look.quality
     distances = (
         f"pair total variation {quality.pair_total_variation:.3f}, Fréchet distance {quality.frechet_distance:.3f}"
     )
-    return f"{distances}{auc}{losses and f'; losses: {losses}'}"
+    return f"{distances}{quality.in_words}{losses and f'; losses: {losses}'}"
 
 
 def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
@@ -212,10 +211,11 @@ def _report(generated: Generated, judged: Sequence[str]) -> Iterator[str]:
         yield from generated.people.in_words()
     if generated.holdout_note:
         yield f"warning: {generated.holdout_note}"
-    auc = "" if training.quality.auc is None else f", AUC {training.quality.auc:.3f} of models trained on them"
+    quality = training.quality
+    reached = quality.in_words and f"{quality.in_words} of models trained on them"
     yield (
         f"beside the {generated.validated:,} records that judged its models: pair total variation "
-        f"{Share(training.quality.pair_total_variation)}, Fréchet distance {training.quality.frechet_distance:.3f}{auc}"
+        f"{Share(quality.pair_total_variation)}, Fréchet distance {quality.frechet_distance:.3f}{reached}"
     )
     if training.ended:
         among = f"the best of {len(training.looks)} models" if len(training.looks) > 1 else "the only model"

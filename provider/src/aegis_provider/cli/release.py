@@ -180,7 +180,6 @@ def faults_of(released: Released, *, accept_unique: bool) -> Iterator[str]:
 
 
 def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
-    from aegis_provider.identifiers import accepted_in_words
     from aegis_provider.workflow.steps import PLAN
 
     card = released.card
@@ -196,17 +195,39 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     yield card.together_verdict
     yield from (f"for you only: {each.in_words()}" for each in released.findings.summarised.telling)
     yield from (f"for you only: {each}" for each in released.together)
-    rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
-    cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
-    yield f"{card.privacy_line}; {card.left_out_told} records left out{rounded}{cells}"
-    if released.findings.masked.applied.checked.replayed:
-        yield released.findings.masked.applied.checked.replayed
-    if card.accepted != released.findings.masked.applied.checked.accepted:
-        yield f"entry and card: {accepted_in_words(card.accepted)}"
+    yield from _measured(released)
     yield from (f"warning: {each}" for each in card.warnings)
     yield from _leaking(card)
     yield from (f"not finished: {each}" for each in card.unfinished)
     yield ""
+    yield from _compared(released)
+    tables = "masked.csv" if card.comparison is None else "masked.csv, generated-*.csv"
+    yield from (f"{released.folder}: not to be shared yet: {fault}" for fault in faults)
+    to_share = "to share" if not faults else "to share then"
+    yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
+    own = ["provider-only.json", "configurations.yaml", *([PLAN] if (released.folder / PLAN).exists() else [])]
+    yield f"{released.folder}: for you only: {', '.join(own)}"
+    if released.entry_id:
+        yield f"published: {released.entry_id}; to let others see it: aegis entries visibility {released.entry_id} all"
+
+
+def _measured(released: Released) -> Iterator[str]:
+    """Yield the privacy measured in the masked table, and which identifying values are in it."""
+    from aegis_provider.identifiers import accepted_in_words
+
+    card, checked = released.card, released.findings.masked.applied.checked
+    rounded = f", rounded to a multiple of {card.rounded_to}" if card.left_out and card.rounded_to else ""
+    cells = f", {card.suppressed_cells:,} cells suppressed (*)" if card.suppressed_cells else ""
+    yield f"{card.privacy_line}; {card.left_out_told} records left out{rounded}{cells}"
+    if checked.replayed:
+        yield checked.replayed
+    if card.accepted != checked.accepted:
+        yield f"entry and card: {accepted_in_words(card.accepted)}"
+
+
+def _compared(released: Released) -> Iterator[str]:
+    """Yield tables of what models, labels, requirements and generated tables keep, each with a blank line after it."""
+    card = released.card
     if models := list(_models(card)):
         yield from aligned(("trained on", card.scale, "95 % interval", *["RMSE"] * card.states_error), models)
         yield from () if isinstance(released.findings.check, str) else released.findings.check.notes
@@ -226,12 +247,6 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
         if said := compared_in_words(card.comparison, card.configuration):
             yield said
         yield ""
-    tables = "masked.csv" if card.comparison is None else "masked.csv, generated-*.csv"
-    yield from (f"{released.folder}: not to be shared yet: {fault}" for fault in faults)
-    to_share = "to share" if not faults else "to share then"
-    yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
-    own = ["provider-only.json", "configurations.yaml", *([PLAN] if (released.folder / PLAN).exists() else [])]
-    yield f"{released.folder}: for you only: {', '.join(own)}"
 
 
 def lights_of(card: Card) -> Iterator[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,6 +91,8 @@ def start(
         )
     if started.unlabelled:
         warn(f"{started.unlabelled}; remove such lines from the table if they are not records")
+    for doubt in started.warnings:
+        warn(doubt)
     if started.rare_labels:
         warn(
             f"label values with fewer than 5 records: {some(started.rare_labels, _NAMES)}; merge them with others "
@@ -100,6 +102,7 @@ def start(
 
 
 def _document(started: Started, labels: list[str]) -> dict[str, Any]:
+    others = started.other_labels
     return {
         "output": str(started.plan),
         "table": started.described,
@@ -115,6 +118,8 @@ def _document(started: Started, labels: list[str]) -> dict[str, Any]:
         "telling": dict(started.leaks.telling),
         "kept": list(started.kept),
         "new": list(started.new),
+        **({"doubts": dict(started.doubts)} if started.doubts else {}),
+        **({"other_labels": {name: dict(each) for name, each in others.items()}} if others else {}),
     }
 
 
@@ -155,7 +160,8 @@ def _report(started: Started, table: str, label: str) -> Iterator[str]:
         from aegis_provider.report.verdicts import leak_warning
 
         yield f"warning: {leak_warning(started.leaks.telling, label)}"
-    yield from _labels(started, label)
+    for name, values in {label: started.labels, **started.other_labels}.items():
+        yield from _labels(name, values, started.records)
     if started.attributes:
         yield from _drafted(started, label)
     if started.left_out:
@@ -191,9 +197,9 @@ def _left_out(started: Started) -> Iterator[tuple[str, str]]:
             yield some(alike, _ALIKE), why
 
 
-def _labels(started: Started, label: str) -> Iterator[str]:
-    yield from ("", f"label {shown(label)}: {len(started.labels)} values")
-    rows = [(shown(value), records, Share(records / started.records)) for value, records in started.labels.items()]
+def _labels(label: str, values: Mapping[str, int], every: int) -> Iterator[str]:
+    yield from ("", f"label {shown(label)}: {len(values)} values")
+    rows = [(shown(value), records, Share(records / every)) for value, records in values.items()]
     yield from aligned(("value", "records", "share"), rows[:_LABELS])
     if len(rows) > _LABELS:
         yield f"  and {len(rows) - _LABELS} more"

@@ -222,12 +222,17 @@ class LaplaceNoise(Control):
                         "may change several of its counts and its epsilon is unknown; remove it from the plan"
                     )
         pairs, lost = without_untold(entry.pairs, self.sums)
-        told = {"joint_trace": None} | ({"pairs": pairs} if lost else {})
+        of_others = sum(len(pair.with_labels) for pair in pairs)
+        pairs = [pair.model_copy(update={"with_labels": {}}) for pair in pairs] if of_others else pairs
+        told: dict[str, Any] = {"joint_trace": None, "joint_traces": {}} | (
+            {"pairs": pairs} if lost or of_others else {}
+        )
         declarable, left_out = only_declarable(without_unshared(entry.model_copy(update=told)))
         tables = noisy_tables(declarable, self.epsilon, self.split)
         noisy = with_tables(declarable, _noisy(declarable, tables, progress))
         noisy = noisy.model_copy(update=_noisy_people(noisy, tables[-1].scale))
         more = (f"the association of {lost} pairs with the label (with_label)",) * bool(lost)
+        more += (f"{of_others} associations of pairs with other labels (with_labels)",) * bool(of_others)
         more += ("the trace of the unmasked table (joint_trace)",) * (entry.joint_trace is not None)
         return self._with_noisy_associations(noisy, tables), Changes(tables=(*left_out, *more), noise=tuple(tables))
 

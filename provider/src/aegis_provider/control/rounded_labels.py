@@ -80,9 +80,13 @@ class RoundedLabels:
             one, other = both
             sums, texts = (self.records[one], self.records[other]), (self.texts[one], self.texts[other])
             views, drawn = (self._views(one), self._views(other)), self.chance.of("table", *both)
-            self.rounded[both], within = rounded_to_sums(self.exact[both], sums, self.base, drawn, texts, views)
+            few = ControlError(f"{one} and {other}: too few records to round beside other labels; list one label")
+            try:
+                self.rounded[both], within = rounded_to_sums(self.exact[both], sums, self.base, drawn, texts, views)
+            except ControlError as error:
+                raise few from error
             if within > 2:  # noqa: PLR2004 - what a reader takes of an entry with several labels
-                raise ControlError(f"{one} and {other}: too few records to round beside other labels; list one label")
+                raise few
         return self.rounded[both] if both[0] == name else self.rounded[both].T
 
     def of_pair(self, pair: Pair) -> Counts | None:

@@ -13,6 +13,7 @@ from aegis_provider.counting.counts import Counts
 from aegis_provider.errors import PlanError, shortened
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.table.discretization import Binned, Bins, CutBins
+from aegis_provider.table.reading import Reading
 from aegis_provider.table.values import MISSING, Domain
 
 _HALF: Final = Decimal("0.5")
@@ -35,7 +36,8 @@ def scores_of(counted: CountedTable, plan: Plan, label: str, histogram: Counts) 
     if described is None or (described.discretization is None and described.scores is None):
         return None
     domain = counted.label if label == plan.label else counted.attribute(label).domain
-    known = {text: score for text, score in _scores(counted, described, domain, plan.source).items() if text != MISSING}
+    stated = _scores(counted.table.reading(label), described, domain, plan.source)
+    known = {text: score for text, score in stated.items() if text != MISSING}
     if len(domain) - (MISSING in domain.places) != len(known):
         raise PlanError(
             f"{plan.source}: attributes.{label}: its values are merged ({shortened(domain.texts[-1])}), which no score "
@@ -64,9 +66,26 @@ def numbers_by_label(counted: CountedTable, plan: Plan) -> dict[str, FloatArray]
     return {name: np.array(one["values"], dtype=np.float64) for name, one in every.items() if one is not None}
 
 
-def _scores(counted: CountedTable, described: Attribute, domain: Domain, source: str) -> dict[str, float]:
+def scores_of_bins(reading: Reading, plan: Plan, domain: Domain, counts: Counts) -> FloatArray | None:
+    """Return the scores (values,) of the default label's bins in some records, missing ones at the mean of the others.
+
+    Args:
+        counts: (values,) The records of each value.
+
+    Returns:
+        `None` if the label has no bins.
+    """
+    if plan.label_as is None or not plan.label_bins:
+        return None
+    known = _scores(reading, plan.label_as, domain, plan.source)
+    scores = np.array([known.get(text, np.nan) for text in domain.texts])
+    held = ~np.isnan(scores) & (counts > 0)
+    return np.where(np.isnan(scores), np.average(scores[held], weights=counts[held]) if held.any() else 0.0, scores)
+
+
+def _scores(reading: Reading, described: Attribute, domain: Domain, source: str) -> dict[str, float]:
     """Return the score of each value of the label."""
-    reading, stated = counted.table.reading(described.name), described.scores
+    stated = described.scores
     texts = [text for text in domain.texts if text != MISSING]
     if isinstance(reading, Binned):
         codes = {text: reading.key_of(text) for text in texts if text[:1] in {"[", "("} and "," in text}

@@ -3,14 +3,15 @@
 With the provider's own table, also the distance of a guess from the truth.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from math import floor, log10
 from typing import Final
 
 from aegis_advisor.cell_bounds import CellBounds, bound_cells
 from aegis_advisor.errors import AdvisorError
-from aegis_advisor.evidence import AttributeEvidence, with_declared_rounding
+from aegis_advisor.evidence import AttributeEvidence, evidence_of, with_declared_rounding
 from aegis_advisor.verdict import ENOUGH, PublishedCounts, judge, spent_epsilon
 from aegis_advisor.verdict.model import Finding, Path
 from aegis_provider.disclosure.comparison import Truth, compare, refuse_other_counts, true_counts
@@ -21,8 +22,9 @@ from aegis_provider.disclosure.tables import (
     linked_tables,
     pair_tables,
     rounding_of,
+    tables_with,
 )
-from aegis_provider.entry import consistent_evidence, published_counts, tables_in
+from aegis_provider.entry import consistent_evidence, content_of, published_counts, tables_in
 from aegis_provider.errors import EntryError, PlanError, SmallCountsError, nearest
 from aegis_provider.plan.model import Plan
 from aegis_provider.processes import Progress, after
@@ -47,7 +49,7 @@ def disclose(
     seconds: float = 60.0,
     progress: Progress = lambda _done, _total: None,
 ) -> Disclosure:
-    """Return the disclosure of an entry's counts: by each table alone, and by all tables of an attribute linked.
+    """Return the disclosure of an entry's counts: each table alone, and all tables of an attribute and a label linked.
 
     Args:
         attributes: The names of the attributes to examine; by default all.
@@ -73,21 +75,17 @@ def disclose(
     truths: Sequence[Truth | None] = [None] * len(chosen)
     if table is not None and plan is not None:
         truths = true_counts(table, plan, entry, chosen, delimiter=delimiter, memory_limit=memory_limit)
+    examined = list(zip(repeat(entry.label.name), chosen, evidence)) + list(_with_other_labels(entry, chosen))
     disclosed: list[AttributeDisclosure] = []
     known_bounds: dict[str, CellBounds] = {}
-    for number, (attribute, known, truth) in enumerate(zip(chosen, evidence, truths, strict=True)):
-        bounds = _bounds(known, seconds, _part(progress, number, len(chosen)))
+    for number, (label, attribute, known) in enumerate(examined):
+        bounds = _bounds(known, seconds, _part(progress, number, len(examined)))
+        truth = truths[number] if number < len(chosen) else None
         if truth is not None:
             refuse_other_counts(truth, known, bounds)
-        known_bounds[attribute.name] = bounds
-        disclosed.append(
-            AttributeDisclosure(
-                name=attribute.name,
-                tables=tuple(attribute_tables(attribute, entry.label.domain, below, rounding)),
-                linked=linked_tables(attribute, entry.label.domain, known, bounds, below=below, within=within),
-                compared=None if truth is None else compare(known, truth.joint),
-            )
-        )
+        if number < len(chosen):
+            known_bounds[attribute.name] = bounds
+        disclosed.append(_disclosed(entry, attribute, label, known, bounds, below, within, truth))
     names = [attribute.name for attribute in chosen]
     disclosure = Disclosure(
         entry=entry.name,
@@ -106,6 +104,43 @@ def disclose(
     if len(chosen) < len(entry.attributes):
         return disclosure
     return replace(disclosure, judged=judged(entry, published, known_bounds, after(seconds)))
+
+
+def _with_other_labels(
+    entry: EntryDocument, chosen: Sequence[Attribute]
+) -> Iterator[tuple[str, Attribute, AttributeEvidence]]:
+    """Yield each other label with each of these attributes but itself, and what is known of both."""
+    for label in (entry.labels or ())[1:]:
+        task = content_of(entry).about(label)
+        beside = [attribute for attribute in chosen if attribute.name != label]
+        evidence = evidence_of(task, [entry.attributes.index(attribute) for attribute in beside])
+        yield from zip(repeat(label), beside, map(with_declared_rounding, evidence))
+
+
+def _disclosed(
+    entry: EntryDocument,
+    attribute: Attribute,
+    label: str,
+    known: AttributeEvidence,
+    bounds: CellBounds,
+    below: int,
+    within: int,
+    truth: Truth | None,
+) -> AttributeDisclosure:
+    """Return the disclosure of an attribute's counts with a label."""
+    if label == entry.label.name:
+        domain = entry.label.domain
+        tables = attribute_tables(attribute, domain, below, rounding_of(entry))
+    else:
+        domain = next(one.domain for one in entry.attributes if one.name == label)
+        tables = tables_with(entry, attribute, label, below)
+    return AttributeDisclosure(
+        name=attribute.name,
+        other_label=None if label == entry.label.name else label,
+        tables=tuple(tables),
+        linked=linked_tables(attribute, domain, known, bounds, below=below, within=within),
+        compared=None if truth is None else compare(known, truth.joint),
+    )
 
 
 def verdict_on(entry: EntryDocument, seconds: float) -> Judged:

@@ -155,12 +155,24 @@ class Comparison:
 
 @dataclass(frozen=True)
 class AttributeDisclosure:
-    """The disclosure of one attribute's counts, `compared` with the truth if the provider's table is given."""
+    """The disclosure of one attribute's counts with a label.
+
+    Attributes:
+        other_label: The label; none if it is the default one.
+        tables: Each table of both; those with the default label include the attribute's histogram.
+        compared: With the truth, if the provider's table is given and the label is the default one.
+    """
 
     name: str
+    other_label: str | None
     tables: tuple[PublishedTable, ...]
     linked: LinkedTables
     compared: Comparison | None
+
+    @property
+    def subject(self) -> str:
+        """The attribute, with the label unless that is the default one."""
+        return self.name if self.other_label is None else f"{self.name} with {self.other_label}"
 
     @property
     def smallest(self) -> Cell | None:
@@ -202,7 +214,8 @@ class Disclosure:
         below: Counts above 0 and smaller than this are small.
         within: Cells known to within this many records are counted too.
         epsilon: The budget that the entry declares for all its counts together.
-        pairs: The pair counts of these attributes, each table alone.
+        attributes: Each with the default label, and then with each other one.
+        pairs: The other pair counts of these attributes, each table alone.
         associations: The number of pairs of these attributes with an association with the label; these are not
             examined.
         judged: Whether the entry discloses small counts; none if only some attributes were examined.
@@ -225,11 +238,11 @@ class Disclosure:
         """The number of certainly small counts, by place: the label, each attribute, pair counts."""
         counts = Counter({"the label": self.histogram.certainly_below})
         for attribute in self.attributes:  # an attribute may be called "the label" or "pair counts"
-            counts[attribute.name] += attribute.below + attribute.linked.derived_below
+            counts[attribute.subject] += attribute.below + attribute.linked.derived_below
         counts["pair counts"] += sum(table.certainly_below for table in self.pairs)
         return dict(+counts)
 
     @property
     def unfinished(self) -> Sequence[str]:
         """The attributes whose bounds stopped early, so more of their cells may be determined than reported."""
-        return [attribute.name for attribute in self.attributes if not attribute.linked.complete]
+        return [attribute.subject for attribute in self.attributes if not attribute.linked.complete]

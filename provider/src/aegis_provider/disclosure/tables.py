@@ -6,7 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from aegis_advisor.arrays import BoolArray
 from aegis_advisor.atoms import per_atom
@@ -54,19 +54,48 @@ def attribute_tables(
             yield _table("masking", masking.id, masking.joint, places, _declared(masking, rounding), below)
 
 
-def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
-    """Yield the pair counts of the entry that involve one of these attributes."""
-    domains = {
-        attribute.name: {IDENTITY: attribute.domain, **{each.id: each.domain for each in attribute.maskings}}
-        for attribute in entry.attributes
-    }
-    domains[entry.label.name] = {each.id: each.domain for each in entry.label.maskings}
+def tables_with(entry: EntryDocument, attribute: Attribute, label: str, below: int) -> Iterator[PublishedTable]:
+    """Yield the tables of an attribute's counts with a label other than the default one, in the entry's order."""
     for pair in entry.pairs:
-        if pair.joint is None or not set(pair.attributes) & set(chosen):
+        side = _beside_label(entry, pair)
+        if pair.joint is None or side is None:
+            continue
+        if (pair.attributes[side], pair.attributes[1 - side]) != (attribute.name, label):
+            continue
+        masking, domains = pair.maskings[side], _domains(entry)
+        places = _places(domains[attribute.name][masking], domains[label][IDENTITY])
+        counts = np.asarray(pair.joint) if side == 0 else np.transpose(pair.joint)
+        kind: Kind = "joint" if masking == IDENTITY else "masking"
+        declared = _declared(pair, rounding_of(entry))
+        yield _table(kind, "" if kind == "joint" else masking, counts, places, declared, below)
+
+
+def pair_tables(entry: EntryDocument, chosen: Collection[str], below: int) -> Iterator[PublishedTable]:
+    """Yield the pair counts of the entry that involve one of these attributes, but not those with a label."""
+    domains = _domains(entry)
+    for pair in entry.pairs:
+        if pair.joint is None or not set(pair.attributes) & set(chosen) or _beside_label(entry, pair) is not None:
             continue
         masked = list(zip(pair.attributes, pair.maskings, strict=True))
         places = _places(*(domains[attribute][masking] for attribute, masking in masked))
         yield _table("pairs", " x ".join(map(": ".join, masked)), pair.joint, places, _declared(pair), below)
+
+
+def _beside_label(entry: EntryDocument, pair: Pair) -> int | None:
+    """Return the side beside a label other than the default one, which is as it is; `None` without such a label."""
+    others = (entry.labels or ())[1:]
+    sides = zip(pair.attributes, pair.maskings, strict=True)
+    with_label = [name in others and masking == IDENTITY for name, masking in sides]
+    return 1 - with_label.index(True) if any(with_label) else None
+
+
+def _domains(entry: EntryDocument) -> dict[str, dict[str, list[str]]]:
+    """Return the masked values of each column, by its maskings."""
+    domains = {
+        attribute.name: {IDENTITY: attribute.domain, **{each.id: each.domain for each in attribute.maskings}}
+        for attribute in entry.attributes
+    }
+    return domains | {entry.label.name: {each.id: each.domain for each in entry.label.maskings}}
 
 
 def _places(rows: list[str], columns: list[str]) -> Place:
@@ -83,9 +112,7 @@ def _declared(table: Label | Masking | Pair, rounding: Declared = _NOTHING) -> D
     return rounding if declared == _NOTHING else declared
 
 
-def _table(
-    kind: Kind, name: str, published: list[int] | list[list[int]], place: Place, declared: Declared, below: int
-) -> PublishedTable:
+def _table(kind: Kind, name: str, published: ArrayLike, place: Place, declared: Declared, below: int) -> PublishedTable:
     counts = np.asarray(published, dtype=np.int64)
     return PublishedTable(
         kind=kind,

@@ -113,6 +113,13 @@ class Column(Values):
         return None if self.is_likely_known else may_be_known(self)
 
     @property
+    def doubt_as_label(self) -> str | None:
+        """What speaks against predicting it: that it finds people, by its name or values; `None` if nothing does."""
+        if self.header.is_birth:
+            return "its name says that it is when people were born"
+        return self.identifies or ("its name says that it is a place" if self.header.is_place else None)
+
+    @property
     def possible_code(self) -> str | None:
         """A value such as `1E1` that may be a code, if all values may be numbers."""
         return possible_code(self.sample)
@@ -149,7 +156,7 @@ class Column(Values):
         is_nearly_unique = self.distinct > _NEARLY_UNIQUE * self.known
         is_too_varied = self.distinct > MOST_TEXTS or (is_nearly_unique and self.distinct > _FEW)
         if is_too_varied and self.share(is_quantity) >= _MATCHING:
-            return "contains numbers or times that are not written as 1234.5 or 2024-12-31; rewrite them to share it"
+            return "has numbers or times not written as 1234.5 or 2024-12-31; rewrite them without units to share it"
         return "too many different texts" if is_too_varied else None
 
 

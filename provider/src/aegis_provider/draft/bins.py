@@ -121,13 +121,14 @@ def label_in_bins(table: Table, name: str, least: int, person: str | None) -> At
         raise TableError(
             f"{table.name}: the label {shortened(name)} has no two bins of {least} people or more; name another"
         )
-    mean, is_whole = _mean_and_whole(table, numbers)
-    scores = [middle - 0.5 * is_whole for middle in middles(edges)]
+    x = numbers["x"]
+    [seen] = table.engine.fetch(numbers.aggregate(mean=x.mean(), parts=(x != x.floor()).sum())).to_pylist()
+    scores = [middle - 0.5 * (not seen["parts"]) for middle in middles(edges)]
     for place, edge in ((0, edges[1]), (-1, edges[-2])):
-        within = numbers["x"] < float(edge) if place == 0 else numbers["x"] >= float(edge)
+        within = x < float(edge) if place == 0 else x >= float(edge)
         away = _mean(table, numbers.filter(within).mutate(x=ibis._.x - float(edge)))
         scores[place] = scores[place] if away is None else float(edge + Decimal(repr(away)))
-    variance = _mean(table, numbers.mutate(x=(numbers["x"] - mean) ** 2))
+    variance = _mean(table, numbers.mutate(x=(x - float(seen["mean"])) ** 2))
     return Attribute(name, None, (), Edges(tuple(edges)), scores=tuple(scores), variance=variance)
 
 
@@ -144,13 +145,6 @@ def _label_edges(table: Table, name: str) -> list[Decimal]:
         rule = EqualFrequency(LABEL_BINS - len(frequent))
         edges |= {*_cuts(discretized(replace(table, source=others), {name: rule}), name)}
     return _untelling(table, counted, edges)
-
-
-def _mean_and_whole(table: Table, numbers: ibis.Table) -> tuple[float, bool]:
-    """Return the mean, and whether all numbers are whole."""
-    x = numbers["x"]
-    [seen] = table.engine.fetch(numbers.aggregate(mean=x.mean(), parts=(x != x.floor()).sum())).to_pylist()
-    return float(seen["mean"]), not seen["parts"]
 
 
 def _numbers(table: Table, name: str, person: str | None) -> ibis.Table:

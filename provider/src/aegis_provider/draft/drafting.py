@@ -54,6 +54,8 @@ class Started:
         leaks: The columns that give the label away, left out or not, and those that repeat others.
         repeating: The identifiers left out that are the same in several records, each with its number of values.
         people: Whose the records are, if that was asked.
+        doubts: What speaks against predicting a label, by label.
+        other_labels: For each label besides the default one, the number of records of each value or bin, likewise.
     """
 
     plan: Path
@@ -70,6 +72,16 @@ class Started:
     leaks: Leaks = field(default_factory=Leaks)
     repeating: Mapping[str, int] = field(default_factory=dict)
     people: People | None = None
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    other_labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence for each label that should perhaps not be predicted."""
+        return [
+            f"label {shown(label)}: {why}; predicting it may find people, so name another label unless that is the aim"
+            for label, why in self.doubts.items()
+        ]
 
     @property
     def rare_labels(self) -> tuple[str, ...]:
@@ -164,11 +176,8 @@ def start(
             accept_identifiers=accept_identifiers,
             in_bins={*bins, *([label] if isinstance(as_read.reading(label), Binned) else [])},
         )
-        if there is not None and survey.label.fold_case and not there.fold_case:
-            raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
         survey.refuse_unread(opened, odd_as_missing=odd_as_missing)
-        if there is None:
-            survey.refuse_empty(opened.name)
+        _refuse_survey(survey, there, output, opened.name)
         least = minimum or default_minimum(survey.label.records)
         named, kept = {*add, *stated}, {*add, *keep_leaks}
         attributes, leaks = _drafted(as_read, whose, survey, named, kept, bins, least, progress)
@@ -177,21 +186,51 @@ def start(
         copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
         survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
         left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
+        others = _labels_beside(as_read, survey.others, bins, there)
         (labels, unlabelled), source = _labels_of(as_read, label, survey.label.records), described(opened)
     if there is None:
-        how: dict[str, Any] = {"fold_case": survey.label.fold_case, "person": dict(members_of_person(whose))}
-        heading = f"{source}, {survey.label.records:,} records"
-        _write(output, plan_text(heading, drafting.labels, attributes, left_out, label_as=bins.get(label), **how))
+        drafting = replace(whose, fold_case=survey.label.fold_case, label_as=bins.get(label))
+        _write(output, _text(drafting, f"{source}, {survey.label.records:,} records", attributes, left_out))
     elif attributes:
         _write(output, extended(output, attributes, label))
     there_already = tuple(attribute.name for attribute in there.attributes) if there else ()
     about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, there_already
-    repeating = {
-        each.name: each.distinct
-        for each in columns[1:]
-        if each.identifies and each.name in left_out and 1 < each.distinct < each.known
-    }
-    return Started(*about, tuple(new), unlabelled, leaks, repeating, people)
+    repeating = _repeating(columns[1:], left_out)
+    return Started(*about, tuple(new), unlabelled, leaks, repeating, people, _doubts(columns[:number]), others)
+
+
+def _refuse_survey(survey: Survey, there: Plan | None, output: Path, table: str) -> None:
+    """Refuse what an existing plan reads otherwise, and a table of which a new one could share nothing."""
+    if there is None:
+        survey.refuse_empty(table)
+    elif survey.label.fold_case and not there.fold_case:
+        raise PlanError(f"{output}: an existing plan is not changed; write `fold_case: true` into it")
+
+
+def _text(drafting: Plan, heading: str, attributes: Sequence[DraftedAttribute], left_out: Mapping[str, str]) -> str:
+    """Return the text of a new plan."""
+    how: dict[str, Any] = {"fold_case": drafting.fold_case, "person": dict(members_of_person(drafting))}
+    return plan_text(heading, drafting.labels, attributes, left_out, label_as=drafting.label_as, **how)
+
+
+def _repeating(columns: Sequence[Column], left_out: Collection[str]) -> dict[str, int]:
+    """Return the identifiers left out that are the same in several records, each with its number of values."""
+    own = (each for each in columns if each.identifies and each.name in left_out)
+    return {each.name: each.distinct for each in own if 1 < each.distinct < each.known}
+
+
+def _doubts(labels: Sequence[Column]) -> dict[str, str]:
+    """Return what speaks against predicting a label, by label."""
+    return {each.name: why for each in labels if (why := each.doubt_as_label)}
+
+
+def _labels_beside(
+    table: Table, labels: Sequence[Column], bins: Mapping[str, Attribute], there: Plan | None
+) -> dict[str, Mapping[str, int]]:
+    """Return the records of each value, or bin, of each label besides the default one, the most frequent first."""
+    rules = {**(there.binned if there else {}), **Plan("", "", tuple(bins.values()), (), {}).binned}
+    shown = discretized(table, {each.name: rules[each.name] for each in labels if each.name in rules})
+    return {each.name: _labels_of(shown, each.name, each.records)[0] for each in labels}
 
 
 def _in_bins(

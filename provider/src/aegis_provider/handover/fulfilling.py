@@ -41,7 +41,7 @@ from aegis_provider.processes import Stage, unseen
 from aegis_provider.receiving.with_entry import SECONDS as TOGETHER_SECONDS
 from aegis_provider.receiving.with_entry import judged_beside
 from aegis_provider.release.alone import told_alone
-from aegis_provider.release.apply import apply
+from aegis_provider.release.apply import Applied, apply
 from aegis_provider.release.table_file import hand_out
 from aegis_provider.table import Source, open_table
 from aegis_provider.table.formulas import unescaped_table
@@ -60,6 +60,9 @@ from aegis_sdk.wire import (
 
 _NAMED: Final = 3
 """Maximum number of undecided places to name."""
+
+_SEPARATOR: Final = ","
+"""Separates the fields of what is delivered, as in the preview that a consumer's program was written for."""
 
 
 @dataclass(frozen=True)
@@ -219,11 +222,9 @@ def _refuse_read_together(task: Task, entry: EntryDocument, request: DataRequest
 
     Exact published counts mean that small ones may be known.
     """
-    with open_table(task.table, delimiter=task.delimiter, memory_limit=task.memory_limit) as source:
-        separator = source.delimiter or ","  # as written
     with (
         task.stage("judging entry and table together"),
-        open_table(file, delimiter=separator, memory_limit=task.memory_limit) as opened,
+        open_table(file, delimiter=_SEPARATOR, memory_limit=task.memory_limit) as opened,
     ):
         table, held = unescaped_table(opened, task.plan.columns) if task.escape_formulas else opened, masked.held_back
         verdict = judged_beside(entry, request.configuration or "", table, TOGETHER_SECONDS, held_back=held)
@@ -294,6 +295,7 @@ def _masked(
         "plan": [digest_of(each) for each in task.plan.files],
         "table": digests_of(task.table),
         "delimiter": task.delimiter,
+        "separator": _SEPARATOR,
         "escape_formulas": task.escape_formulas,
         "accept_identifiers": task.accept_identifiers,
         **({} if held is None else {"held": held.digest}),
@@ -315,6 +317,7 @@ def _applied(
             request.configuration or "",
             output,
             delimiter=task.delimiter,
+            separator=_SEPARATOR,
             memory_limit=task.memory_limit,
             escape_formulas=task.escape_formulas,
             accept_identifiers=task.accept_identifiers,
@@ -323,22 +326,13 @@ def _applied(
             held=None if held is None else held.records,
             progress=progress,
         )
-    records = applied.records
     short = [name for name, limit in vouched.items() if not holds(name, applied.reached.get(name, limit), limit)]
     if held is not None and short:
         raise PromiseError(
             f"{request.configuration}: without the records that are held back beside what left before, it has less "
             f"{', '.join(short)} than the entry states; publish the entry anew from this table"
         )
-    # Criteria that compare with the whole table depend on records that the consumer lacks. The entry's values hold;
-    # others are rounded to the published steps if some label value is rare.
-    told = published_privacy(
-        applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed + applied.held_back))]
-    )
-    compared = {name: vouched.get(name, told.get(name)) for name in applied.reached if CRITERIA[name].compares}
-    reached = {name: number for name, number in {**applied.reached, **compared}.items() if number is not None}
-    if applied.of_people:  # the consumer cannot count them
-        reached = {name: vouched[name] for name in reached if name in vouched}
+    reached = _stated(applied, vouched)
     return Masked(
         output.name,
         applied.records,
@@ -349,6 +343,21 @@ def _applied(
         (*applied.warnings, *applied.checked.shown.in_words()),
         bool(applied.held_back),
     )
+
+
+def _stated(applied: Applied, vouched: Mapping[str, float]) -> dict[str, float]:
+    """Return the privacy that the descriptor states of the masked table; `vouched` is that of the entry."""
+    records = applied.records
+    # Criteria that compare with the whole table depend on records that the consumer lacks. The entry's values hold;
+    # others are rounded to the published steps if some label value is rare.
+    told = published_privacy(
+        applied.reached, vouched, [((1, SMALL), (records, records + applied.suppressed + applied.held_back))]
+    )
+    compared = {name: vouched.get(name, told.get(name)) for name in applied.reached if CRITERIA[name].compares}
+    reached = {name: number for name, number in {**applied.reached, **compared}.items() if number is not None}
+    if applied.of_people:  # the consumer cannot count them
+        return {name: vouched[name] for name in reached if name in vouched}
+    return reached
 
 
 def _handed_out(task: Task, request: DataRequest, output: Path) -> Masked:

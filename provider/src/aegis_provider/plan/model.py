@@ -10,6 +10,7 @@ from typing import Final
 from aegis_provider.errors import PlanError, nearest
 from aegis_provider.masking import Function, MaskedTable, MaskingFunction, RandomFunction
 from aegis_provider.plan.generated import GeneratedTable
+from aegis_provider.plan.prices import Prices
 from aegis_provider.table.discretization import Rule
 from aegis_provider.table.notation import PLAINLY, Writing
 from aegis_provider.table.values import ValueType
@@ -191,7 +192,8 @@ class Plan:
         so that privacy counts people; it is never shared. `rows_per_person`: the most records of a person that are
         used; see `People` if it is `None`. `other_labels`: what else may be predicted; each is among `attributes`, too.
         `label_as`: what the plan says of the label, such as its bins if it is a number; `None` if nothing.
-        `files`: the plan file and the files that it names, ignored in comparisons.
+        `prices`: what masked tables cost, if stated. `files`: the plan file and the files that it names, ignored in
+        comparisons.
     """
 
     source: str
@@ -212,6 +214,7 @@ class Plan:
     rows_per_person: int | None = None
     other_labels: tuple[str, ...] = ()
     label_as: Attribute | None = None
+    prices: Prices | None = None
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     @property

@@ -20,6 +20,7 @@ from aegis_provider.plan.limits import (
     with_person,
 )
 from aegis_provider.plan.model import DROP, IDENTITY, Attribute, Configuration, Plan
+from aegis_provider.plan.prices import read_prices
 from aegis_provider.yaml_file import Element, parsed
 from aegis_sdk.wire import PRIVACY_CRITERIA, SUPPRESSED, stricter
 from aegis_sdk.wire.labels import LABELS
@@ -41,6 +42,7 @@ _OPTIONAL: Final = (
     "holdout",
     "order",
     "fold_case",
+    "prices",
     *DEMANDS,
     *PERSON,
 )
@@ -100,8 +102,14 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
         read_truth(fields.get("fold_case")),
         other_labels=tuple(other_labels),
         label_as=label_as,
+        prices=read_prices(fields["prices"]) if "prices" in fields else None,
         files=files,
     )
+    return _demanding(plan, fields)
+
+
+def _demanding(plan: Plan, fields: Mapping[str, Element]) -> Plan:
+    """Return the plan with what it demands whatever it costs: attributes kept, weights, whose records are."""
     keep = read_kept(fields["keep"]) if "keep" in fields else {}
     plan = with_demands(plan, keep, read_weights(fields["weights"]) if "weights" in fields else {})
     plan = with_person(

@@ -4,8 +4,6 @@ An entry lists masked values, but by default merges rare ones under a name such 
 could belong to several of these, they are compared as one group, to avoid false differences.
 """
 
-import datetime as dt
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,57 +25,8 @@ from aegis_provider.privacy.cells import STAR
 from aegis_provider.table import Table
 from aegis_provider.table.formulas import Escaped, Formulas, are_escaped, is_formula
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, key_of
+from aegis_sdk.texts import INTERVAL, TOGETHER, Span, span_of
 from aegis_sdk.wire import Evidence
-
-_INTERVAL = re.compile(r"[\[(](?P<low>[^,]+),(?P<high>[^,]+)\)(?P<missing> or missing)?")
-_RANGE = re.compile(r"(?P<low>-?[\d.]+)-(?P<high>-?[\d.]+)", re.ASCII)
-_OPEN = re.compile(r"(?P<low>-?[\d.]+)\+|<(?P<high>-?[\d.]+)", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_INFINITE: Final = ("-inf", "inf")
-
-
-@dataclass(frozen=True)
-class Span:
-    """The numbers from `low` to `high`, without `high` itself if the span is `open`."""
-
-    low: Decimal
-    high: Decimal
-    open: bool = False
-
-    def overlaps(self, other: "Span") -> bool:
-        """Return whether some number is in both."""
-        first, second = (self, other) if self.low <= other.low else (other, self)
-        return first.high > second.low or (first.high == second.low and not first.open)
-
-
-def span_of(text: str) -> Span | None:
-    """Return the span of a masked text; `None` if it has none."""
-    if interval := _INTERVAL.fullmatch(text):
-        low, high = _end(interval["low"]), _end(interval["high"])
-        return None if low is None or high is None else Span(low, high, open=True)
-    if both := _RANGE.fullmatch(text):
-        low, high = _end(both["low"]), _end(both["high"])
-        return None if low is None or high is None else Span(low, high)
-    if (one := _OPEN.fullmatch(text)) is not None:
-        end = _end(one["low"] or one["high"])
-        if end is None:
-            return None
-        return Span(end, Decimal("Infinity")) if one["low"] else Span(Decimal("-Infinity"), end, open=True)
-    number = _end(text)
-    return None if number is None or not number.is_finite() else Span(number, number)
-
-
-def _end(text: str) -> Decimal | None:
-    """Return a number, or a date as its day number; `None` if the text is neither, or too long."""
-    if text in _INFINITE:
-        return Decimal(text)
-    try:
-        if _DATE.fullmatch(text):
-            return Decimal(dt.date.fromisoformat(text).toordinal())
-        return decimal_of(text)
-    except (UnmaskableValueError, ValueError):
-        return None
-
 
 Parameters = Mapping[str, Any]
 
@@ -138,7 +87,6 @@ STARRED: Final = -1
 UNKNOWN: Final = -2
 """The place of a text that is not listed."""
 
-_TOGETHER = re.compile(r"(.* or )?(others|rare values)( \(\d+\))?|.* or .*|.* to .*", re.DOTALL)
 _LOOKED_UP: Final = (Mapped.name, "hierarchy")
 """Functions whose masked values can be any texts, even unrelated values of the attribute."""
 
@@ -176,7 +124,7 @@ def placed(listed: Listed, texts: Iterable[str]) -> Placing:
     own = _literal(listed, texts)
     left = [text for text in texts if text not in own and text != STAR]
     places: dict[str, Collection[int]] = {text: (place,) for text, place in own.items()}
-    merged = (_INTERVAL.fullmatch(text) or _TOGETHER.fullmatch(text) for text in listed.texts)
+    merged = (INTERVAL.fullmatch(text) or TOGETHER.fullmatch(text) for text in listed.texts)
     if left and not listed.exact and any(merged):
         places |= _elsewhere(listed, own, left)
     # The finest partition of places that puts the places of each text into one group.

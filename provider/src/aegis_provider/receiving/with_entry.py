@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 
-from aegis_advisor.arrays import IntArray
 from aegis_advisor.errors import AdvisorError
 from aegis_advisor.evidence import with_declared_rounding, with_label_masked
 from aegis_advisor.verdict import MaskedTable, ShownCounts, judge_with_table
@@ -20,6 +19,7 @@ from aegis_provider.processes import after
 from aegis_provider.receiving.delivered import Delivered, Listed, Placing, placed
 from aegis_provider.table import Table
 from aegis_provider.table.values import ValueType, infer_type
+from aegis_sdk.reading import label_shown
 from aegis_sdk.wire import (
     DROP,
     IDENTITY,
@@ -47,9 +47,11 @@ def judged_beside(
     """
     chosen = _chosen(entry, configuration)
     published = published_counts(entry, consistent_evidence(entry))
-    shown, masked = _with_shown_label(entry, chosen)
-    own = published
-    if masked is not None:
+    label, mapping = label_shown(entry.label, chosen.maskings)
+    pairs = [pair for pair in entry.pairs if entry.label.name not in pair.attributes]
+    shown, own = entry.model_copy(update={"label": label, "pairs": pairs}), published
+    if mapping is not None:
+        masked = np.array(mapping, dtype=np.int64)
         merged = [with_label_masked(with_declared_rounding(each), masked) for each in published.evidence]
         own = replace(published, evidence=merged, labels=())
     stop = after(seconds)
@@ -82,23 +84,6 @@ def _about(entry: EntryDocument, chosen: Configuration, label: str) -> tuple[Ent
     return entry.model_copy(update=changed), chosen.model_copy(
         update={"maskings": {default.name: IDENTITY, **maskings}}
     )
-
-
-def _with_shown_label(entry: EntryDocument, chosen: Configuration) -> tuple[EntryDocument, IntArray | None]:
-    """Return what an entry says of values and their masking with the label as a configuration shows it.
-
-    Returns:
-        The entry, and (labels,) the masked label of each label; None if it is shown as it is.
-    """
-    shown = chosen.maskings.get(entry.label.name, IDENTITY)
-    masking = next((one for one in entry.label.maskings if one.id == shown), None)
-    label, pairs = entry.label, [pair for pair in entry.pairs if entry.label.name not in pair.attributes]
-    if masking is None:
-        return entry.model_copy(update={"pairs": pairs}), None
-    mapping = np.array(masking.mapping, dtype=np.int64)
-    histogram = np.bincount(mapping, label.histogram).astype(np.int64).tolist()
-    about = Label(name=label.name, domain=masking.domain, histogram=histogram)
-    return entry.model_copy(update={"label": about, "pairs": pairs}), mapping
 
 
 def _chosen(entry: EntryDocument, configuration: str) -> Configuration:

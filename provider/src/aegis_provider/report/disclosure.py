@@ -61,14 +61,14 @@ def _summary(disclosure: Disclosure) -> Iterator[str]:
     yield f"{disclosure.entry}: {counted}"
     certain = sum(disclosure.small_and_certain.values())
     limits = ", as far as bounds were computed" if disclosure.unfinished else ""
-    smallest = _smallest("in a table", ((attribute.name, attribute.smallest) for attribute in disclosure.attributes))
+    smallest = _smallest("in a table", ((attribute.subject, attribute.smallest) for attribute in disclosure.attributes))
     small = f"counts below {disclosure.below} that are known for certain, in a table or by difference"
     yield f"{small}: {certain or 'none'}{limits}.{smallest}"
     cells = sum(attribute.linked.cells for attribute in disclosure.attributes)
     exact = sum(attribute.linked.exact for attribute in disclosure.attributes)
     derived = sum(attribute.linked.derived_below for attribute in disclosure.attributes)
     hidden = _smallest(
-        "in no table", ((attribute.name, attribute.linked.derived) for attribute in disclosure.attributes)
+        "in no table", ((attribute.subject, attribute.linked.derived) for attribute in disclosure.attributes)
     )
     yield (
         f"All tables of an attribute together determine {exact:,} of {cells:,} cells ({Share(exact / cells)}) "
@@ -105,7 +105,7 @@ def _smallest(where: str, cells: Iterable[tuple[str, Cell | None]]) -> str:
 
 
 def _one_label(disclosure: Disclosure) -> str:
-    cells = [(attribute.name, attribute.linked.largest) for attribute in disclosure.attributes]
+    cells = [(attribute.subject, attribute.linked.largest) for attribute in disclosure.attributes]
     known = [(name, cell) for name, cell in cells if cell is not None]
     if not known:
         return ""
@@ -126,7 +126,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     yield SeriesBars(
         f"Small counts that are published, and small counts that differences of tables give away.{_of_all(disclosure)}",
         Axis("counts", "counts, on a logarithmic scale"),
-        [attribute.name for attribute in attributes],
+        [attribute.subject for attribute in attributes],
         [
             Lengths(f"counts of {few} in its tables", GOOD, [attribute.below for attribute in attributes]),
             Lengths(f"counts of {few} in no table, but determined exactly", BAD, by_difference),
@@ -137,7 +137,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     header = ("attribute", "tables", "smallest", small, "smallest exact", "where", "by difference")
     rows = [
         (
-            shown(attribute.name),
+            shown(attribute.subject),
             len(attribute.tables),
             _count(attribute.smallest),
             attribute.below,
@@ -155,7 +155,7 @@ def _small(disclosure: Disclosure) -> Iterator[Part]:
     )
     derived = [
         (
-            shown(attribute.name),
+            shown(attribute.subject),
             cell.count,
             _where(cell),
             "smaller than any in its tables" if attribute.given_away else "",
@@ -182,7 +182,7 @@ def _linked(disclosure: Disclosure) -> Iterator[Part]:
 
 def _by_whole_numbers(disclosure: Disclosure) -> Iterator[Part]:
     """Yield the cells that follow not from differences of tables, but from counts being whole numbers."""
-    linked = [(shown(attribute.name), attribute.linked) for attribute in disclosure.attributes]
+    linked = [(shown(attribute.subject), attribute.linked) for attribute in disclosure.attributes]
     named = [(name, known.by_whole_numbers, known.smallest_by_whole_numbers) for name, known in linked]
     if rows := [(name, cells, _count(smallest), _where(smallest)) for name, cells, smallest in named if cells]:
         note = "exact cells that follow only because counts are whole numbers"
@@ -195,7 +195,7 @@ def _by_whole_numbers(disclosure: Disclosure) -> Iterator[Part]:
 def _linked_row(attribute: AttributeDisclosure, within: Sequence[int]) -> tuple[str | float, ...]:
     linked = attribute.linked
     return (
-        shown(attribute.name),
+        shown(attribute.subject),
         linked.atoms,
         linked.alike,
         linked.cells,
@@ -229,7 +229,7 @@ def _known_within(disclosure: Disclosure) -> SeriesBars:
     return SeriesBars(
         "How well cells are known from all tables together",
         Axis("share", "share of the cells: groups of values by label value", "share"),
-        [attribute.name for attribute in attributes],
+        [attribute.subject for attribute in attributes],
         series,
         is_stacked=True,
         notes=[f"Orange: cells that differences of tables give away.{_of_all(disclosure)}"],
@@ -238,7 +238,7 @@ def _known_within(disclosure: Disclosure) -> SeriesBars:
 
 def _truth(disclosure: Disclosure) -> Iterator[Part]:
     compared = [
-        (attribute.name, known) for attribute in disclosure.attributes if (known := attribute.compared) is not None
+        (attribute.subject, known) for attribute in disclosure.attributes if (known := attribute.compared) is not None
     ]
     nearest = sorted(compared, key=lambda item: item[1].margins.values - item[1].pooled.values, reverse=True)[:_ROWS]
     series = [
@@ -319,7 +319,7 @@ def _order(table: PublishedTable) -> float:
 
 def _all_tables(disclosure: Disclosure) -> list[tuple[str, PublishedTable]]:
     """Return every examined table, with the name of its subject."""
-    of_attributes = ((attribute.name, table) for attribute in disclosure.attributes for table in attribute.tables)
+    of_attributes = ((attribute.subject, table) for attribute in disclosure.attributes for table in attribute.tables)
     of_pairs = (("pairs", table) for table in disclosure.pairs)
     return list(chain([(disclosure.label, disclosure.histogram)], of_attributes, of_pairs))
 
@@ -373,7 +373,7 @@ def failures(disclosure: Disclosure) -> Iterator[Part]:
 
 def disclosure_document(disclosure: Disclosure) -> dict[str, Any]:
     """Return the disclosure as JSON values."""
-    attributes = [_attribute_document(attribute) for attribute in disclosure.attributes]
+    attributes = [_attribute_document(attribute, disclosure.label) for attribute in disclosure.attributes]
     document = asdict(replace(disclosure, judged=None))
     del document["judged"]
     small = {"small_and_certain": dict(disclosure.small_and_certain)}
@@ -390,9 +390,10 @@ def _verdict_document(judged: Judged | None) -> dict[str, Any] | None:
     return {"passed": judged.verdict.passed, "findings": findings, "options": judged.options}
 
 
-def _attribute_document(attribute: AttributeDisclosure) -> dict[str, Any]:
+def _attribute_document(attribute: AttributeDisclosure, label: str) -> dict[str, Any]:
     return {
         "name": attribute.name,
+        "label": label if attribute.other_label is None else attribute.other_label,
         "tables": [asdict(table) for table in attribute.tables],
         "together": asdict(attribute.linked),
         "compared": None if attribute.compared is None else asdict(attribute.compared),

@@ -199,8 +199,8 @@ FIDELITY: Final = Terms(
     [
         Term(
             "Kept",
-            "the AUC above chance of a model that is trained on the release, as a share of that of the same model "
-            "trained on as many real records. Both are tested on the same real records.",
+            "the AUC above chance, or the R2 of a number, of a model that is trained on the release, as a share of "
+            "that of the same model trained on as many real records. Both are tested on the same real records.",
         ),
         Term(
             "Real records",

@@ -10,6 +10,7 @@ from aegis_provider.counting.counts import Partition
 from aegis_provider.errors import NothingHoldsError
 from aegis_provider.plan.model import DROP, IDENTITY, Configuration, Plan
 from aegis_provider.privacy import holds
+from aegis_provider.search.coarser_labels import with_labels_as
 from aegis_provider.search.configurations import FrontierPoint, SearchResult, described, named, reported
 from aegis_provider.search.lattice import Lattice, Node
 from aegis_provider.search.problem import Problem, Requirement
@@ -45,6 +46,9 @@ def measure_again(
     delimiter = delimiter or delimiter_in(table, plan.label)
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
+        first = next(iter(plan.configurations), None)  # all show labels alike
+        shown = {} if first is None else {name: first.maskings.get(name, IDENTITY) for name in plan.labels}
+        counted, plan = with_labels_as(counted, plan, {name: of for name, of in shown.items() if of != DROP})
         problem = Problem.of(counted, plan, requirements, measure_of_search(measure, plan))
     found = dict(_measured(problem, counted, plan, requirements))
     if not found:

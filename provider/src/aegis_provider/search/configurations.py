@@ -17,9 +17,10 @@ from aegis_provider.plan.model import Configuration, Plan
 from aegis_provider.privacy import BY_LABEL, CRITERIA, measure_privacy, measure_worst, refuse_without_order
 from aegis_provider.processes import Progress
 from aegis_provider.search.budget import Clock, work_of
+from aegis_provider.search.coarser_labels import shown_coarsely
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.exploration import Exploration, explore_each
-from aegis_provider.search.giving_way import what_gives_way
+from aegis_provider.search.giving_way import nothing_meets, what_gives_way
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem, Requirement, in_words
 from aegis_provider.search.utility import measure_of_search
@@ -194,8 +195,8 @@ def find_configurations(
     that `preferred` chooses among the minimal ones, which cannot be refined by a step. With several labels, the
     requirement holds in the attack on each, utility is the mean over the labels of the share that is kept of what the
     unmasked table tells about each, and the best known configuration for each label is among the results. Labels are
-    shown as the plan's defaults say. The `privacy` of each is that of
-    its release, without `suppressed` records.
+    shown as the plan's defaults say, and numbers in coarser bins where no masking of attributes is enough for the first
+    requirement. The `privacy` of each is that of its release, without `suppressed` records.
 
     A weaker requirement never gets less utility than a stronger one. Ctrl-C ends the search and returns the best
     configurations so far, at least what a greedy descent finds. Unless it or the time limit ends the search, equal
@@ -227,12 +228,13 @@ def find_configurations(
     with open_table(table, delimiter=delimiter, memory_limit=memory_limit) as opened:
         counted = CountedTable.of(opened, plan)
         refuse_without_order([name for requirement in required for name in requirement.privacy], counted, plan)
+        counted, plan = shown_coarsely(counted, plan, required[0])
         problem = Problem.of(counted, plan, required, by)
         unlimited = Problem.of(counted, without_limits(plan), required[:1], by) if limits else None
     explorations = [Exploration(evaluation, problem.utility, clock, work) for evaluation in problem.evaluations]
     interrupted = explore_each(explorations, plan.source)
     if not any(exploration.utilities for exploration in explorations):
-        raise NothingHoldsError(_nearest(explorations[0].evaluation, required, plan, counted.records))
+        raise NothingHoldsError(nothing_meets(explorations[0].evaluation, required, plan, reported(required)))
     if any(exploration.cut for exploration in explorations):
         most = min(most, _MOST_IN_TIME)
     free = None
@@ -279,7 +281,7 @@ def choose_again(
     if explore_each([exploration], plan.source):
         raise KeyboardInterrupt
     if not exploration.utilities:
-        raise NothingHoldsError(_nearest(exploration.evaluation, [requirement], plan, counted.records))
+        raise NothingHoldsError(nothing_meets(exploration.evaluation, [requirement], plan, reported([requirement])))
     result = _Found(problem, counted, plan, [requirement], [exploration], most, interrupted=False).result(measure)
     return result.configurations[:most]
 
@@ -436,17 +438,3 @@ def _outward(name: str, value: float, required: float | None) -> int | float:
     outward = floor if CRITERIA[name].at_least else ceil
     rounded = outward(value * _DECIMALS) / _DECIMALS
     return rounded if required is None else stricter(name, rounded, required)
-
-
-def _nearest(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, records: int) -> str:
-    """Return the message that nothing meets a requirement, with the privacy of the coarsest combination."""
-    coarsest = evaluation.lattice.tops[0]
-    reached = measure_worst(evaluation.classes(coarsest), reported(required))
-    broken = evaluation.left_out(coarsest)
-    values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
-    others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""
-    return (
-        f"{plan.source}: no configuration meets {required[0].described()}{others}; with the coarsest masking of every "
-        f"attribute, {values}, and {broken} of {records} records would be suppressed; "
-        f"{what_gives_way(evaluation, required[0], plan)}"
-    )

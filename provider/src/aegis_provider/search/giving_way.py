@@ -9,7 +9,8 @@ import numpy as np
 
 from aegis_provider.counting.counts import Partition
 from aegis_provider.plan.model import DROP, Plan
-from aegis_provider.privacy import CRITERIA, promises_nothing
+from aegis_provider.privacy import CRITERIA, measure_worst, promises_nothing
+from aegis_provider.search.coarser_labels import bins_that_help
 from aegis_provider.search.evaluation import Evaluation
 from aegis_provider.search.lattice import Choices, Lattice, Node
 from aegis_provider.search.problem import Requirement
@@ -21,6 +22,20 @@ Way: TypeAlias = tuple[float, str, str]
 _DECIMALS = 10_000
 _TENTHS = 1000
 _NAMES = 5
+
+
+def nothing_meets(evaluation: Evaluation, required: Sequence[Requirement], plan: Plan, measured: Sequence[str]) -> str:
+    """Return the message that nothing meets a requirement, with privacy (`measured`) of the coarsest combination."""
+    coarsest, records = evaluation.lattice.tops[0], int(evaluation.records.counts.sum())
+    reached = measure_worst(evaluation.classes(coarsest), measured)
+    broken = evaluation.left_out(coarsest)
+    values = ", ".join(f"{name}={value:g}" for name, value in reached.items())
+    others = f", nor any of the {len(required) - 1} other requirements" if len(required) > 1 else ""
+    return (
+        f"{plan.source}: no configuration meets {required[0].described()}{others}; with the coarsest masking of every "
+        f"attribute, {values}, and {broken} of {records} records would be suppressed; "
+        f"{what_gives_way(evaluation, required[0], plan)}{bins_that_help(evaluation, plan)}"
+    )
 
 
 def what_gives_way(evaluation: Evaluation, requirement: Requirement, plan: Plan) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from aegis_advisor.measures import TIE_BREAK, Measure
-from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords
+from aegis_provider.counting.counted_table import CountedAttribute, CountedTable, DistinctRecords, MaskedDomain
 from aegis_provider.counting.counts import Partition, Places
 from aegis_provider.counting.label_scores import numbers_by_label
 from aegis_provider.counting.label_tasks import label_tasks
@@ -263,17 +263,19 @@ class Problem:
         weights = {attribute.name: attribute.weight for attribute in plan.attributes}
         numbers = numbers_by_label(counted, plan)
         counts = UtilityCounts(records, plan.label, choices, others, whole, weights, numbers)
-        shown, lattice = counts, Lattice(choices)
-        label = counted.masked_label(plan)
+        lattice, label = Lattice(choices), counted.masked_label(plan)
         always = None if label is None else counted.masked_domains(label).get(label.attribute.default)
-        shown = counts if always is None else counts.showing(always)
+        shown = counts.showing(always)
         utility, unmasked = shown.utility(measure), counts.unmasked(measure)
         by_label = {}
         if plan.other_labels:
             tasks = label_tasks(counted, plan)
             about = {name: _whole(task) for name, task in tasks.items() if name in others}
             by_label = {plan.label: (utility, unmasked)} | {
-                name: (shown.about(name, of).utility(measure), counts.about(name, of).unmasked(measure))
+                name: (
+                    shown.about(name, of).showing(_masked(counted, plan, name)).utility(measure),
+                    counts.about(name, of).unmasked(measure),
+                )
                 for name, of in about.items()
             }
             utility = MeanShare.of(*zip(*by_label.values(), strict=True))
@@ -296,6 +298,12 @@ class Problem:
             label: tuple((about.score(codes)[0] / whole).tolist()) if whole > 0 else (1.0,) * len(nodes)
             for label, (about, whole) in self.by_label.items()
         }
+
+
+def _masked(counted: CountedTable, plan: Plan, label: str) -> MaskedDomain | None:
+    """Return how every release masks another label than the default one; `None` if it does not."""
+    [default] = [each.default for each in plan.attributes if each.name == label]
+    return counted.masked_domains(counted.attribute(label)).get(default)
 
 
 def _whole(counted: CountedTable) -> dict[str, Partition]:

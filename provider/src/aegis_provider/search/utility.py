@@ -167,8 +167,10 @@ class UtilityCounts:
             weights={**self.weights, self.label: 1.0},
         )
 
-    def showing(self, masked: MaskedDomain) -> "UtilityCounts":
+    def showing(self, masked: MaskedDomain | None) -> "UtilityCounts":
         """Return the same of releases that mask the label so; a class has the mean score of its labels' records."""
+        if masked is None:
+            return self
         place, groups = self.records.columns.index(self.label), masked.partition().groups
         codes, domains, known = self.records.codes.copy(), list(self.records.domains), dict(self.numbers)
         if self.label in known:

@@ -1,47 +1,38 @@
 """The values of an attribute: their type, their order, and their spellings."""
 
-import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 from aegis_provider.errors import UnmaskableValueError
+from aegis_sdk.texts import MISSING, ValueType, date_in, infer_type, is_written_as, number_in
 
-MISSING = ""
-"""The text of a missing value, which comes first in every domain that has one."""
+# Types and their texts have their home in the SDK, since consumers read delivered tables by the same rules.
+__all__ = [
+    "IN_ORDER",
+    "MISSING",
+    "Domain",
+    "Key",
+    "ValueType",
+    "decimal_of",
+    "infer_type",
+    "is_whole",
+    "key_of",
+    "possible_code",
+]
 
 Key: TypeAlias = Any
 """The key by which values are compared: `Decimal`, `date`, `bool` or `str`, the same for all values of a type."""
 
 
-class ValueType(StrEnum):
-    """The types of the contract; an ordered domain is in numeric, chronological or text order."""
-
-    STRING = "string"
-    INTEGER = "integer"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    DATE = "date"
-
-
 IN_ORDER: Final = (ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
 """The types whose values have a meaningful order; that of texts is only alphabetical."""
 
-# At most 400 digits, and three in the exponent: any binary float fits, and exact arithmetic stays small.
-_NUMBER = re.compile(r"[+-]?(?=\.?\d)\d{0,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TRUTH = {"false": False, "no": False, "0": False, "true": True, "yes": True, "1": True}
 
-# A leading zero marks an identifier (a postal code, say): "01234" is not the number 1234.
-_PLAIN_INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,399})", re.ASCII)
-_LEADING_ZERO = re.compile(r"[+-]?0\d", re.ASCII)
-
-# Programs that write an exponent also write a point or a sign: 2.5E3, 1e-05, 1e+20.
-_POINT_OR_SIGN = re.compile(r"\.|[eE][+-]")
 _BARE_EXPONENT = re.compile(r"[+-]?\d+[eE]\d+", re.ASCII)
 
 
@@ -51,23 +42,15 @@ def decimal_of(text: str) -> Decimal:
     Raises:
         UnmaskableValueError: The text is not a finite number.
     """
-    if not _NUMBER.fullmatch(text):
+    number = number_in(text)
+    if number is None:
         raise UnmaskableValueError(text, "is not a number")
-    return Decimal(text)
+    return number
 
 
 def is_whole(number: Decimal) -> bool:
     """Return whether the number is an integer."""
     return number == number.to_integral_value()
-
-
-def _date_of(text: str) -> dt.date:
-    try:
-        if _DATE.fullmatch(text):
-            return dt.date.fromisoformat(text)
-    except ValueError:
-        pass
-    raise UnmaskableValueError(text, "is not a date (YYYY-MM-DD)")
 
 
 def key_of(text: str, value_type: ValueType) -> Key:
@@ -88,47 +71,19 @@ def key_of(text: str, value_type: ValueType) -> Key:
                 raise UnmaskableValueError(text, "is not true, false, yes, no, 1 or 0")
             return _TRUTH[text.lower()]
         case ValueType.DATE:
-            return _date_of(text)
+            day = date_in(text)
+            if day is None:
+                raise UnmaskableValueError(text, "is not a date (YYYY-MM-DD)")
+            return day
         case _:
             return text
-
-
-def _looks(text: str, kind: ValueType) -> bool:
-    """Return whether a text is written as a value of this type."""
-    match kind:
-        case ValueType.BOOLEAN:
-            return text.lower() in {"true", "false"}
-        case ValueType.INTEGER:
-            return _PLAIN_INTEGER.fullmatch(text) is not None
-        case ValueType.NUMBER:
-            return _NUMBER.fullmatch(text) is not None and not _LEADING_ZERO.match(text)
-        case _:
-            with suppress(UnmaskableValueError):
-                return bool(_date_of(text))
-            return False
-
-
-def infer_type(texts: Iterable[str]) -> ValueType:
-    """Return the narrowest type that fits all texts: boolean (true, false), integer, number, date, or else string.
-
-    Missing values are ignored. Texts with a leading zero ("01234") are identifiers, so the type is string. So are whole
-    numbers with a bare exponent ("1E1", a ward): an exponent counts only if some text has a decimal point or a signed
-    exponent. Yes and no, or 1 and 0, are boolean only if the plan says so.
-    """
-    present = [text for text in texts if text != MISSING]
-    if not present:
-        return ValueType.STRING
-    kinds = (ValueType.BOOLEAN, ValueType.INTEGER, ValueType.NUMBER, ValueType.DATE)
-    kind = next((kind for kind in kinds if all(_looks(text, kind) for text in present)), ValueType.STRING)
-    can_be_codes = kind is ValueType.NUMBER and not any(map(_POINT_OR_SIGN.search, present))
-    return ValueType.STRING if can_be_codes else kind
 
 
 def possible_code(texts: Iterable[str]) -> str | None:
     """Return a text of decimals that may be a code instead, such as `1E1`; `None` without one."""
     present = [text for text in texts if text != MISSING]
     bare = next((text for text in present if _BARE_EXPONENT.fullmatch(text)), None)
-    return bare if bare is not None and all(_looks(text, ValueType.NUMBER) for text in present) else None
+    return bare if bare is not None and all(is_written_as(text, ValueType.NUMBER) for text in present) else None
 
 
 @dataclass(frozen=True)

@@ -144,11 +144,18 @@ class CardTask:
 class CardExpected:
     """What a model should reach on the release and on the table as it is (`None`: not known), by the entry's counts.
 
-    Two digits, which whoever has the entry can compute.
+    Two digits, which whoever has the entry can compute. `masking`: the one that shows the label on the release; `None`
+    if that shows it as it is.
     """
 
     masked: Expected
     whole: Expected | None
+    masking: str | None = None
+
+    def of(self, label: str, *, several: bool) -> str:
+        """Say it: `a model should reach AUC 0.70 (0.69 to 0.71)`, with the label's name unless that is clear."""
+        name = label if several or self.masking is not None else None
+        return should_reach(self.masked, self.whole, name, self.masking, digits=2)
 
 
 @dataclass(frozen=True)
@@ -388,8 +395,7 @@ class Card:
         """What a model of each label should reach, in a line: `c32: a model should reach AUC 0.70 (0.69 to 0.71)`."""
         several = len(self.by_label) > 1
         return tuple(
-            f"{self.configuration}: {should_reach(each.masked, each.whole, label if several else None, digits=2)}"
-            for label, each in self.expected.items()
+            f"{self.configuration}: {each.of(label, several=several)}" for label, each in self.expected.items()
         )
 
     @property

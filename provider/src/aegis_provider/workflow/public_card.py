@@ -14,7 +14,7 @@ from aegis_provider.privacy import CRITERIA, share_of_people
 from aegis_provider.search import LimitsCost
 from aegis_provider.workflow.card import HIGHEST_SAID, Card, CardAuc, CardChoice, CardLabel, CardTask
 from aegis_provider.workflow.generating import Comparison
-from aegis_sdk.reading import Share
+from aegis_sdk.reading import Share, label_shown
 from aegis_sdk.wire import Configuration, EntryDocument
 
 _NOT_COUNTED: Final = "some records are left out, but the entry counts none of them"
@@ -151,12 +151,8 @@ def _labels(
 
     A value that neither the entry nor the masked table shows is left out: a card names nothing else.
     """
-    shown = None if chosen is None else chosen.maskings.get(entry.label.name)
-    masking = next((each for each in entry.label.maskings if each.id == shown), None)
-    texts = entry.label.domain if masking is None else [masking.domain[place] for place in masking.mapping]
-    published = dict.fromkeys(texts, 0)
-    for text, records in zip(texts, entry.label.histogram, strict=True):
-        published[text] += records
+    label, _ = label_shown(entry.label, {} if chosen is None else chosen.maskings)
+    published = dict(zip(label.domain, label.histogram, strict=True))
     total = max(1, sum(published.values()))
     return {
         value: CardLabel(

@@ -48,8 +48,8 @@ from aegis_sdk import (
     UnexpectedAnswerError,
     UniqueRecordsError,
 )
-from aegis_sdk.reading import ACCEPT_UNIQUE, read_together_line
-from aegis_sdk.wire import EntryDocument, Expected
+from aegis_sdk.reading import ACCEPT_UNIQUE, maskings_in, read_together_line
+from aegis_sdk.wire import IDENTITY, EntryDocument, Expected
 
 if TYPE_CHECKING:  # slow to load
     from aegis_provider.disclosure import Judged
@@ -240,7 +240,8 @@ def carried_out(
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
     """Write the public card, and the exact one for the provider; return the public one."""
-    from aegis_provider.workflow.card_report import card_report, write_card, write_provider_only  # noqa: PLC0415 - last
+    from aegis_provider.workflow.card_files import write_card, write_provider_only  # noqa: PLC0415 - last
+    from aegis_provider.workflow.card_report import card_report  # noqa: PLC0415 - last
 
     folder = steps.folder
     about = (steps.aim, table_name(steps.table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by)
@@ -411,11 +412,13 @@ def _worked_out(steps: Steps, service: Client | None, counted: _Counted, entry_i
 
 def _expected(steps: Steps, entry: EntryDocument, configuration: str) -> dict[str, CardExpected]:
     """Return what a model of each label should reach, by the counts that others get."""
+    shown = maskings_in(entry, configuration)
     with steps.stage("expecting what a model will reach"):
         return {
             label: CardExpected(
                 Expected(**asdict(masked.in_two_digits)),
                 None if whole is None else Expected(**asdict(whole.in_two_digits)),
+                None if shown.get(label, IDENTITY) == IDENTITY else shown[label],
             )
             for label, (masked, whole) in expected_of(entry, configuration).items()
         }

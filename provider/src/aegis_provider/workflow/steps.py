@@ -163,6 +163,7 @@ class Steps:
         said = [
             f"reading {shortened(each.column.name)}: {remark}" for each in started.attributes for remark in each.remarks
         ]
+        said += started.warnings
         explained = {*started.leaks.left_out, *started.leaks.copies}
         said += [f"left out: {shortened(name)} {why}" for name, why in started.left_out.items() if name in explained]
         for each in said:

@@ -8,7 +8,16 @@ from typing import Any, Final
 
 from aegis_sdk.charts import Axis, Frontier, Interval, Point
 from aegis_sdk.printable import number
-from aegis_sdk.reading import configurations_of, expected_words, label_of, promises_of, shown, whole_of
+from aegis_sdk.reading import (
+    configurations_of,
+    expected_words,
+    label_of,
+    prices_of,
+    promises_of,
+    score_of,
+    shown,
+    whole_of,
+)
 from aegis_sdk.wire import PRIVACY_CRITERIA, Advice, CoarseAdvice, RankedConfiguration
 
 SUPPRESSED: Final = "suppressed"
@@ -31,6 +40,9 @@ PROTECTION: Final[Mapping[str, str]] = MappingProxyType(
         SUPPRESSED: "records left out",
     }
 )
+
+#: Further quantities of an axis, in words.
+OFFERED: Final[Mapping[str, str]] = MappingProxyType({"price": "price", "expected": "what a model should reach"})
 
 #: The most frequent criteria, in this order.
 _FIRST: Final = ("k", "t", "l", SUPPRESSED, "epsilon")
@@ -59,12 +71,12 @@ class Upward:
 
 
 def protections_of(advice: Answer, schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The possible axes to the right: criteria that ranked configurations promise, and suppressed records.
+    """The possible axes: criteria that ranked configurations promise, suppressed records, prices and expected scores.
 
     Those that differ between configurations come first; among these `k`, `t`, `l`, `suppressed` and `epsilon`.
     """
     columns = _columns(advice, schema)
-    order = [*_FIRST, *(name for name in PROTECTION if name not in _FIRST)]
+    order = [*_FIRST, *(name for name in (*PROTECTION, *OFFERED) if name not in _FIRST)]
     return tuple(sorted(columns, key=lambda name: (len(set(columns[name]) - {None}) < 2, order.index(name))))  # noqa: PLR2004 - they differ
 
 
@@ -72,29 +84,33 @@ def frontier_chart(
     advice: Answer,
     schema: Mapping[str, Any],
     across: str | None = None,
+    up: str | None = None,
     *,
     link: Link | None = None,
     id: str = "frontier",  # noqa: A002 - the name that HTML has for it
 ) -> Frontier:
-    """The chart of utility against privacy.
+    """The chart of utility, or another quantity, against privacy or another.
 
     For a full answer, shares of the table's utility, with 95 % intervals where the answer has errors, or deviations if
     the whole is not known. For a coarse answer, shares without intervals, or ranks if there are no shares.
 
     Args:
         across: The axis to the right, one of `protections_of`; by default the first.
+        up: The upward axis, another of these; by default what is kept of the utility.
     """
     columns = _columns(advice, schema)
     name = across if across in columns else next(iter(protections_of(advice, schema)), None)
     label = shown(label_of(advice.request, schema), _LONGEST)
     upward = _full(advice, label) if isinstance(advice, Advice) else _coarse(advice, label)
+    if up in columns and up != name:
+        upward = _of_column(advice, up, columns[up], schema)
     if name is None:
         return Frontier(id, "Utility kept", Axis("", ""), upward.axis, (), empty=_nothing(advice))
     points = _points(advice, columns[name], upward, link)
     return Frontier(
         id,
-        f"Utility kept against {name}",
-        _across(name, of_people=schema.get("unit") == "person"),
+        f"{upward.axis.name.capitalize() if up == upward.axis.name else 'Utility kept'} against {name}",
+        _across(name, schema),
         upward.axis,
         points,
         tuple(_notes(advice, schema, name, upward, len(points))),
@@ -109,10 +125,26 @@ def _columns(advice: Answer, schema: Mapping[str, Any]) -> dict[str, list[float 
     shares = (
         {SUPPRESSED: [None if value is None else value / records for value in numbers]} if numbers and records else {}
     )
+    ranking = advice.ranking or []
+    expected = [None if row.expected is None else score_of(row.expected)[1] for row in ranking]
+    offered = {"price": prices_of(schema, [row.configuration for row in ranking])[0], "expected": expected}
+    shares |= {name: column for name, column in offered.items() if any(value is not None for value in column)}
     return {name: column for name, column in columns.items() if name in PRIVACY_CRITERIA} | shares
 
 
-def _across(name: str, *, of_people: bool) -> Axis:
+def _of_column(advice: Answer, name: str, column: Sequence[float | None], schema: Mapping[str, Any]) -> Upward:
+    """The upward axis of a quantity other than utility."""
+    by_id = {row.configuration: value for row, value in zip(advice.ranking or [], column, strict=True)}
+    return Upward(_across(name, schema), lambda row: by_id[row.configuration])
+
+
+def _across(name: str, schema: Mapping[str, Any]) -> Axis:
+    of_people = schema.get("unit") == "person"
+    if name == "price":
+        currency = prices_of(schema, ())[1]
+        return Axis(name, f"{OFFERED[name]} in {currency} (less is better)", higher_is_better=False)
+    if name == "expected":
+        return Axis(name, f"{OFFERED[name]}: AUC, or R2 of a number (more is better)")
     if name == SUPPRESSED:
         return Axis(name, f"{PROTECTION[name]}, as a share of all (fewer is better)", "share", higher_is_better=False)
     more = PRIVACY_CRITERIA[name] == "higher"

@@ -7,15 +7,16 @@ from aegis_sdk._client import Client
 from aegis_sdk.cli.options import (
     AskedLabelOption,
     EntryIdArgument,
+    FrontierOption,
     JsonOption,
     KindsOption,
     MeasureOption,
     RequireOfPeopleOption,
     TargetOption,
     WeightsOption,
+    axes_of,
     kinds_of,
     requirements_in,
-    usual_measure,
     weights_of,
 )
 from aegis_sdk.cli.terminal import aligned, say
@@ -45,6 +46,7 @@ from aegis_sdk.wire import (
     ATTACKS,
     SUPPRESSED,
     Advice,
+    AdviceFrontier,
     AdviceHead,
     AttributeAdvice,
     CoarseAdvice,
@@ -73,15 +75,17 @@ def advise(
             show_default=False,
         ),
     ] = None,
+    frontier: FrontierOption = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Ask which configuration loses the least utility. Prints the ranking, then the cost of the best by attribute."""
     (required, unit), weighted, named = requirements_in(require), weights_of(weights), kinds_of(kinds)
+    axes = axes_of(frontier)
     with Client() as client:
         say(f"asking about {entry_id} ...")
         advice = client.advise(
             entry_id,
-            measure or usual_measure(client, entry_id, weighted, named),
+            measure,
             label=label,
             target=target,
             weights=weighted or None,
@@ -90,6 +94,7 @@ def advise(
             bias_correction=bias,
             kinds=named,
             unit=unit,
+            frontier=axes,
             on_progress=_progress_said(),
         )
         if as_json:
@@ -130,7 +135,27 @@ def report(advice: Advice | CoarseAdvice, schema: dict[str, Any]) -> Iterator[st
         yield from _declared_report(advice, schema)
     else:
         yield from _full_report(advice, schema) if isinstance(advice, Advice) else _coarse_report(advice, schema)
+    if advice.frontier is not None:
+        yield from _frontier(advice.frontier)
     yield from _certain_label(advice, schema)
+
+
+def _frontier(frontier: AdviceFrontier) -> Iterator[str]:
+    """Lines: the configurations that no other beats, the knee marked, and what has no place among them."""
+    axes, knee = frontier.axes, frontier.knee
+    header = [f"{axis.name} ({axis.unit})" if axis.unit else axis.name for axis in axes]
+    rows = [
+        (
+            *(point.configuration, *(number(point.values[axis.name], 6) for axis in axes)),
+            *("knee" if knee is not None and point.configuration == knee.configuration else "", point.about or ""),
+        )
+        for point in frontier.points
+    ]
+    yield from ("", "no other configuration beats these:", *aligned(("configuration", *header, "", "in words"), rows))
+    if knee is not None:
+        yield f"the knee is {knee.configuration}. {knee.why}"
+    for axis in (axis for axis in axes if axis.unstated):
+        yield f"{axis.unstated:,} {'are' if axis.unstated > 1 else 'is'} left out: no number on the axis {axis.name}"
 
 
 def _full_report(advice: Advice, schema: dict[str, Any]) -> Iterator[str]:

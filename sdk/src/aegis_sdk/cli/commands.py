@@ -87,6 +87,11 @@ SECTION = CommandSection(
                     "aegis entries show entry.json --attribute age",
                 ),
                 Command(
+                    "aegis_sdk.cli.entries:preview",
+                    "Save made-up rows of a configuration, and its columns.",
+                    "aegis entries preview ENTRY_ID --configuration c0036 --to preview",
+                ),
+                Command(
                     "aegis_sdk.cli.entries:visibility",
                     "Show or change who sees an entry.",
                     "aegis entries visibility ENTRY_ID --tenant partner --tenant lab",

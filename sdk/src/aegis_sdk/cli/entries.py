@@ -1,9 +1,11 @@
 """Entries in the catalogue: listing, search, visibility, sign-off and deletion."""
 
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -16,6 +18,7 @@ from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
     Alone,
     configurations_of,
+    csv_of,
     labels_of,
     promises_of,
     seen_by,
@@ -23,6 +26,7 @@ from aegis_sdk.reading import (
     shown,
     some,
     verdict_in_words,
+    worth_in_words,
 )
 from aegis_sdk.wire import PRIVACY_CRITERIA, EntryHead, Head, Visibility, VisibleTo, faults_of, stricter
 
@@ -103,6 +107,34 @@ def _wanted(who: Literal["private", "all"] | None, tenants: list[str]) -> Visibi
         raise InputError(f"--tenant: {faults_of(error)[0].detail}") from error
 
 
+def preview(
+    entry_id: EntryIdArgument,
+    configuration: Annotated[str, typer.Option(metavar="ID", help="Masked configuration of the entry.")],
+    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for both files; made if it is not there.")],
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Save made-up rows of a configuration, and its columns.
+
+    Writes preview.csv, which looks like the masked table, and datapackage.json (Data Package 2.0: types, values,
+    bounds and midpoints of intervals). A program that works on them works on the table that is delivered later. No row
+    is one of the table.
+    """
+    with Client() as client:
+        made = client.preview(entry_id, configuration)
+    described = made.data_package.model_dump_json(indent=2, exclude_unset=True)
+    files = {to / "preview.csv": csv_of(made), to / "datapackage.json": f"{described}\n"}
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        for path, text in files.items():
+            path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise InputError(f"{to}: the preview cannot be written: {error.strerror}") from error
+    told = {"configuration": configuration, "made_from": made.made_from, "files": [str(path) for path in files]}
+    source = "from the published counts" if made.made_from == "counts" else "from names and values alone, not counts"
+    lines = [f"{len(made.rows)} rows of {shown(configuration)}, made up {source}", f"in {' and '.join(told['files'])}"]
+    print_result(told, lines, as_json=as_json)
+
+
 def sign_off(
     entry_id: EntryIdArgument,
     version: Annotated[int | None, typer.Option(min=1, help="Version to sign off; the latest by default.")] = None,
@@ -164,6 +196,9 @@ def delete(
 
 
 _NAMES = 6
+_MOST_K = 20
+"""The largest k by which the service orders entries."""
+
 _TEXT = 90
 
 
@@ -179,14 +214,16 @@ def search(
     keyword: Annotated[str | None, typer.Option(help="Only entries with this keyword.")] = None,
     license: Annotated[str | None, typer.Option(help="Only entries with this licence.")] = None,  # noqa: A002 - an option
     require: RequireOfPeopleOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the newest.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="Show at most this many entries, the first.")] = 10,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Search for data that you may request.
 
     Shows the label and the attributes of each entry, and how many of its configurations have the required privacy.
+    With --label and --require k=K, those come first on whose best table a model should do best, by the lower end of
+    what it should reach; otherwise the newest.
     """
-    wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), *requirements_in(require))
+    wanted = _Wanted(tuple(words or ()), tuple(attribute or ()), *requirements_in(require), is_for=label)
     for name in wanted.require.keys() - PRIVACY_CRITERIA.keys():
         raise InputError(f"--require: {name!r} is not a privacy criterion; use one of {', '.join(PRIVACY_CRITERIA)}")
     with Client() as client:
@@ -207,6 +244,12 @@ class _Wanted:
     attributes: tuple[str, ...]
     require: Mapping[str, float]
     unit: str | None = None
+    is_for: str | None = None
+
+    @property
+    def is_by_worth(self) -> bool:
+        """Whether the entries come in the order of what a model should reach on them."""
+        return self.is_for is not None and self.require.get("k", math.inf) <= _MOST_K
 
     @property
     def required(self) -> str:
@@ -217,17 +260,18 @@ class _Wanted:
     def matching(
         self, client: Client, keyword: str | None, label: str | None, licence: str | None
     ) -> Iterator[EntryHead]:
-        """The entries that meet all criteria. The service checks one attribute and promise, so that few are read."""
-        attribute, require = next(iter(self.attributes), None), dict(islice(self.require.items(), 1))
+        """The entries that meet all criteria. The service checks most of them, so that few are read."""
+        require = dict(self.require) if self.is_by_worth else dict(islice(self.require.items(), 1))
         query = " ".join(self.words) or None
         asked = client.entries(
             query,
             keyword,
             label,
             license=licence,
-            attribute=attribute,
+            needs=[name for name in self.attributes if "," not in name],
             require=require,
             unit=self.unit if require else None,
+            sort="worth" if self.is_by_worth else None,
         )
         for head in asked:
             entry = client.entry(head.id)
@@ -235,11 +279,13 @@ class _Wanted:
             # The service looks for parts of a phrase, such as "study of", wherever they are.
             text = "\n".join([head.name, head.title, *head.keywords, *columns]).casefold()
             if all(word.casefold() in text for word in self.words) and self.offered_by(entry):
-                yield entry
+                yield entry.model_copy(update={"worth": head.worth})
 
     def offered_by(self, entry: EntryHead) -> int:
         """The number of configurations with the required privacy, of an entry with these attributes."""
-        names = {attribute["name"] for attribute in entry.entry_schema["attributes"]}
+        attributes = entry.entry_schema["attributes"]
+        names = {attribute["name"] for attribute in attributes}
+        names |= {(attribute.get("concept") or {}).get("uri") for attribute in attributes}
         if not names.issuperset(self.attributes):
             return 0
         ids = configurations_of(entry.entry_schema)
@@ -271,6 +317,8 @@ def _lines(entry: EntryHead, wanted: _Wanted) -> Iterator[str]:
         yield f"  {shown(entry.title, _TEXT)}"
     people = "" if entry.people is None else f" of {entry.people} people"
     yield f"  {schema['records']} records{people}; {_predicts(schema)}"
+    if entry.worth is not None:
+        yield f"  {worth_in_words(entry.worth)}"
     require = f" with {wanted.required}" if wanted.require else ""
     licence = shown(entry.license, _TEXT) if entry.license else "none stated"
     yield f"  of {shown(entry.tenant)}, licence {licence}; {wanted.offered_by(entry)} configurations{require}"

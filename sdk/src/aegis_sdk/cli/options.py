@@ -3,19 +3,15 @@
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from pydantic import ValidationError
 
 from aegis_sdk.cli.terminal import InputError
-from aegis_sdk.reading import declares_joint, has_pairs
-from aegis_sdk.wire import KINDS, EntryDocument, NotJsonError, faults_of, read_json
-
-if TYPE_CHECKING:
-    from aegis_sdk._client import Client
+from aegis_sdk.wire import AXES, KINDS, EntryDocument, NotJsonError, faults_of, read_json
 
 RequireOption = Annotated[
     list[str] | None,
@@ -60,7 +56,7 @@ MeasureOption = Annotated[
     str | None,
     typer.Option(
         help="joint, joint_interactions, mutual_information, chi_square, g3, joint_scores, or a classical one: "
-        "GET /v1/measures lists all. By default joint, or mutual_information if the entry has no counts of pairs.",
+        "GET /v1/measures lists all. By default joint, or mutual_information if the entry lacks the counts of pairs.",
         show_default=False,
     ),
 ]
@@ -79,6 +75,16 @@ TargetOption = Annotated[
         "--target",
         metavar="MASKING",
         help="Masking of the label: how well is this coarser label predicted?  [each configuration's own label]",
+        show_default=False,
+    ),
+]
+FrontierOption = Annotated[
+    str | None,
+    typer.Option(
+        "--frontier",
+        metavar="AXIS,AXIS",
+        help="Two or three axes, such as k,price: print the configurations that no other beats on these and in "
+        f"utility. They are {', '.join(AXES)}.",
         show_default=False,
     ),
 ]
@@ -138,6 +144,20 @@ def kinds_of(text: str | None) -> list[str] | None:
     return named
 
 
+def axes_of(text: str | None) -> list[str] | None:
+    """Parse the comma-separated axes of a frontier; None without a text.
+
+    Raises:
+        InputError: These are not two or three different axes.
+    """
+    if text is None:
+        return None
+    named = fields_of("frontier", text)
+    if not 1 < len(set(named)) == len(named) < 4 or set(named) - set(AXES):  # noqa: PLR2004 - two or three
+        raise InputError(f"--frontier must be two or three of {', '.join(AXES)}, not {text!r}")
+    return named
+
+
 def fields_of(option: str, text: str) -> list[str]:
     """Split a text at commas; a name with a comma needs quotes.
 
@@ -164,18 +184,6 @@ def _numbers_by_name(option: str, example: str, texts: Iterable[str], name: str)
         if numbers.setdefault(match[1], number) != number:
             raise InputError(f"{option}: {match[1]} has two values, {numbers[match[1]]:g} and {number:g}; give one")
     return numbers
-
-
-def usual_measure(client: "Client", entry_id: str, weights: Mapping[str, float], kinds: Sequence[str] | None) -> str:
-    """The best measure in the evaluation among those for which the entry has the data.
-
-    Joint measures allow no weights other than 0 and 1.
-    """
-    if any(weights.values()):
-        return "mutual_information"
-    schema = client.entry(entry_id).entry_schema
-    has_joint = declares_joint(schema) if "generated" in (kinds or ()) else has_pairs(schema)
-    return "joint" if has_joint else "mutual_information"
 
 
 _CARD: Final = {"configuration", "privacy_verdict"}

@@ -25,7 +25,6 @@ from aegis_sdk.cli.options import (
     WeightsOption,
     kinds_of,
     requirements_in,
-    usual_measure,
     weights_of,
 )
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, say
@@ -80,7 +79,7 @@ def new(
             _ask(head)
         made = client.requests.create(
             entry_id,
-            measure or usual_measure(client, entry_id, weighted, named),
+            measure,
             purpose=purpose,
             contact=contact,
             terms=head.terms or "",

@@ -13,11 +13,14 @@ from aegis_sdk.reading.advice import (
     kept_by_best,
     outcome,
     reference_known,
+    score_of,
     should_reach,
     stated_deviation,
     utility_bounds,
     whole_of,
+    worth_in_words,
 )
+from aegis_sdk.reading.columns import TableColumn, columns_of, csv_of, data_package, value_within
 from aegis_sdk.reading.configurations import (
     GeneratedOutline,
     configurations_of,
@@ -27,6 +30,7 @@ from aegis_sdk.reading.configurations import (
     maskings_in,
     maskings_of,
     measured_of,
+    prices_of,
     promises_of,
     records_of,
     vouched_for,
@@ -44,7 +48,7 @@ from aegis_sdk.reading.disclosure import (
     verdict_in_words,
     verdict_line,
 )
-from aegis_sdk.reading.labels import has_pairs, label_of, labels_of, maskings_about, most_joint
+from aegis_sdk.reading.labels import has_pairs, label_of, label_shown, labels_of, maskings_about, most_joint
 from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of
 from aegis_sdk.reading.names import ConfigurationNames
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, outline_of, seen_by
@@ -63,9 +67,13 @@ __all__ = [
     "MaskingOutline",
     "Node",
     "Share",
+    "TableColumn",
     "alone_at_most",
     "as_sentence",
+    "columns_of",
     "configurations_of",
+    "csv_of",
+    "data_package",
     "declares_joint",
     "deviation_bounds",
     "expectation",
@@ -78,6 +86,7 @@ __all__ = [
     "in_words",
     "kept_by_best",
     "label_of",
+    "label_shown",
     "labels_of",
     "lattice_of",
     "maskings_about",
@@ -90,11 +99,13 @@ __all__ = [
     "outcome",
     "outline_of",
     "percent",
+    "prices_of",
     "private_only",
     "promises_of",
     "read_together_line",
     "records_of",
     "reference_known",
+    "score_of",
     "seen_by",
     "share_alone",
     "share_with_limits",
@@ -104,8 +115,10 @@ __all__ = [
     "some",
     "stated_deviation",
     "utility_bounds",
+    "value_within",
     "verdict_in_words",
     "verdict_line",
     "vouched_for",
     "whole_of",
+    "worth_in_words",
 ]

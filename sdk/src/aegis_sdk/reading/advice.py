@@ -8,7 +8,7 @@ from typing import Any
 from aegis_sdk.printable import Share, number, shown
 from aegis_sdk.reading.configurations import measured_of, suppressed_cells_of
 from aegis_sdk.reading.labels import label_of, masking_of_label, most_joint, task_in_words
-from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, Expected, MaskingScore
+from aegis_sdk.wire import IDENTITY, Advice, AttributeAdvice, CoarseAdvice, Expected, MaskingScore, Worth
 
 _FAR_APART = 2
 _ROUNDING = 1e-9
@@ -140,20 +140,29 @@ def should_reach(
         label: What it predicts, if that needs to be said.
         masking: The masking that shows the label; None for the label as it is.
     """
-    as_it_is = "" if whole is None else f"; on the table as it is {_reached(whole)[1]:.{digits}f}"
+    as_it_is = "" if whole is None else f"; on the table as it is {score_of(whole)[1]:.{digits}f}"
     model = "a model" if label is None else f"a model of {shown(label)}"
     model += "" if masking is None else f" as {shown(masking)} shows it"
     return f"{model} should reach {expected_words(expected)}{as_it_is}"
 
 
+def worth_in_words(worth: Worth) -> str:
+    """Say what a model should reach on the best table with a k: `c17 (k of at least 10): a model of ... should ...`."""
+    if worth.expected is None or worth.configuration is None:
+        why = {"pending": "not computed yet", "failed": "not known: its computation failed"}
+        return f"what a model of {shown(worth.label)} should reach is {why.get(worth.state, 'not known')}"
+    reached = should_reach(worth.expected, None, worth.label, worth.masking)
+    return f"{shown(worth.configuration)} (k of at least {worth.k:g}): {reached}"
+
+
 def expected_words(expected: Expected) -> str:
     """What a model should reach, with its interval: `AUC 0.70 (0.69 to 0.71)`, or of a number `R2 ..., RMSE 670`."""
-    name, reached = _reached(expected)
+    name, reached = score_of(expected)
     error = "" if expected.rmse is None else f", RMSE {number(expected.rmse, 2)}"
     return f"{name} {reached:.2f} ({expected.low:.2f} to {expected.high:.2f}){error}"
 
 
-def _reached(expected: Expected) -> tuple[str, float]:
+def score_of(expected: Expected) -> tuple[str, float]:
     """The AUC, or the R2 of a number."""
     return ("R2", expected.r2 or 0.0) if expected.auc is None else ("AUC", expected.auc)
 

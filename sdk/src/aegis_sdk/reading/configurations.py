@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from aegis_sdk.printable import Share
+from aegis_sdk.printable import Share, number
 from aegis_sdk.wire import DROP, PRIVACY_CRITERIA, SUPPRESSED, EntryDocument
 
 
@@ -88,6 +88,16 @@ def promises_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> dic
     return {name: column for name, column in columns.items() if any(number is not None for number in column)}
 
 
+def prices_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> tuple[list[float | None], str]:
+    """The prices of these configurations, None where none is stated; and their currency, empty without any price."""
+    priced = [(item["id"], item["price"]) for item in schema.get("configurations") or [] if item.get("price")]
+    amounts, currency = {name: price["amount"] for name, price in priced}, priced[0][1]["currency"] if priced else ""
+    table = schema.get("configuration_table") or {}
+    if column := table.get("price"):
+        amounts, currency = dict(zip(table["ids"], column["amounts"], strict=True)), column["currency"]
+    return [amounts.get(item) for item in configurations], currency
+
+
 def records_of(schema: Mapping[str, Any], configurations: Sequence[str]) -> list[str]:
     """The number of records in the table of each of these configurations, in words.
 
@@ -112,7 +122,8 @@ def suppressed_cells_of(schema: Mapping[str, Any], configuration: str | None) ->
 def measured_of(schema: Mapping[str, Any], configurations: Sequence[str], label: str | None = None) -> list[str | None]:
     """The performance of a trained model on each of these configurations, in words; None where not measured.
 
-    The entry's owners read `AUC 0.634 of 0.750`, others the share of the distance from chance, such as `54 %`. Models
+    The entry's owners read `AUC 0.634 of 0.750`, or of a number `R2 0.412 of 0.467, RMSE 670 (660 to 680)`, others the
+    share of the distance from chance, such as `54 %`. Models
     predict the default label, so there is nothing for another `label`.
     """
     if label not in (None, schema["label"]["name"]):
@@ -126,6 +137,11 @@ def _in_words(measured: Mapping[str, Any] | None) -> str | None:
         return None
     if "auc" in measured:
         return f"AUC {measured['auc']:.3f} of {measured['raw_auc']:.3f}"
+    if "r2" in measured:
+        rmse = measured.get("rmse")
+        low, value, high = (number(rmse[name], 2) for name in ("low", "value", "high")) if rmse else ("", "", "")
+        error = f", RMSE {value} ({low} to {high})" if rmse else ""
+        return f"R2 {measured['r2']:.3f} of {measured['raw_r2']:.3f}{error}"
     share = measured.get("share")
     return None if share is None else Share(share).whole
 

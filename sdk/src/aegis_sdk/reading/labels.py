@@ -1,11 +1,11 @@
 """The labels of an entry, and the task of an answer: the label that it is about, and the maskings of its attributes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aegis_sdk.printable import shown, some
 from aegis_sdk.reading.configurations import maskings_of, most_shared
-from aegis_sdk.wire import IDENTITY, Advice, CoarseAdvice
+from aegis_sdk.wire import IDENTITY, Advice, CoarseAdvice, Label
 
 _MOST_NAMES: Final = 6
 
@@ -60,6 +60,21 @@ def has_pairs(schema: Mapping[str, Any]) -> bool:
         return bool(counted)
     most = most_shared(schema, labels)
     return (len(set[str]().union(*counted)) if most is None else most) <= 1
+
+
+def label_shown(label: Label, maskings: Mapping[str, str]) -> tuple[Label, Sequence[int] | None]:
+    """The default label as a configuration with these maskings shows it, with sums of its published counts.
+
+    Returns:
+        The label, and for each of its values the place of the masked one; None if it is shown as it is.
+    """
+    masking = next((one for one in label.maskings if one.id == maskings.get(label.name)), None)
+    if masking is None:
+        return label, None
+    histogram = [0] * len(masking.domain)
+    for place, records in zip(masking.mapping, label.histogram, strict=True):
+        histogram[place] += records
+    return Label(name=label.name, domain=masking.domain, histogram=histogram), masking.mapping
 
 
 def task_in_words(advice: Advice | CoarseAdvice, schema: Mapping[str, Any]) -> Iterator[str]:

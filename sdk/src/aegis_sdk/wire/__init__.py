@@ -18,6 +18,7 @@ from aegis_sdk.wire.administration import (
 from aegis_sdk.wire.advice import (
     Advice,
     AdviceAnswer,
+    AdviceFrontier,
     AdviceHead,
     AdviceStatus,
     AttributeAdvice,
@@ -27,8 +28,10 @@ from aegis_sdk.wire.advice import (
     CoarseRow,
     CoarseScore,
     CoarseTransfer,
-    Expected,
+    FrontierAxis,
+    FrontierPoint,
     JointAdvice,
+    Knee,
     MaskingScore,
     Misfit,
     Progress,
@@ -171,7 +174,9 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_TERMS,
 )
 from aegis_sdk.wire.pairs import AssociationNoise, LabelAssociation, Pair
+from aegis_sdk.wire.preview import DataPackage, Preview
 from aegis_sdk.wire.questions import (
+    AXES,
     KINDS,
     ROWS,
     AdviceRequest,
@@ -180,12 +185,14 @@ from aegis_sdk.wire.questions import (
     QuestionPage,
     QuestionRecord,
 )
+from aegis_sdk.wire.saved_searches import SavedSearch, SavedSearchList, SearchRequest
 from aegis_sdk.wire.scores import Scores
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Estimate, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
 from aegis_sdk.wire.webhooks import (
     AdviceEvent,
     EntryEvent,
+    FoundEvent,
     NewWebhook,
     PingEvent,
     RequestEvent,
@@ -198,10 +205,12 @@ from aegis_sdk.wire.webhooks import (
     WebhookPatch,
     WebhookRequest,
 )
+from aegis_sdk.wire.worth import Expected, Worth, WorthList
 
 __all__ = [
     "ATTACKS",
     "ATTRIBUTE_MEASURES",
+    "AXES",
     "COUNT_MAX",
     "DESCRIPTION_LENGTH",
     "DROP",
@@ -234,6 +243,7 @@ __all__ = [
     "Advice",
     "AdviceAnswer",
     "AdviceEvent",
+    "AdviceFrontier",
     "AdviceHead",
     "AdviceRequest",
     "AdviceStatus",
@@ -259,6 +269,7 @@ __all__ = [
     "ConfigurationTable",
     "Cost",
     "Counter",
+    "DataPackage",
     "DataRequest",
     "DataRequestHead",
     "DataRequestPage",
@@ -283,6 +294,9 @@ __all__ = [
     "EvidencePair",
     "EvidenceTable",
     "Expected",
+    "FoundEvent",
+    "FrontierAxis",
+    "FrontierPoint",
     "FullRank",
     "GeneratedConfiguration",
     "GenerationWeights",
@@ -297,6 +311,7 @@ __all__ = [
     "Key",
     "KeyPage",
     "KeyRequest",
+    "Knee",
     "Label",
     "LabelAssociation",
     "Lease",
@@ -320,6 +335,7 @@ __all__ = [
     "PingEvent",
     "PointedFault",
     "PolicyDocument",
+    "Preview",
     "Privacy",
     "Problem",
     "ProblemFault",
@@ -344,7 +360,10 @@ __all__ = [
     "RequestEvent",
     "RequestedEntry",
     "RotationRequest",
+    "SavedSearch",
+    "SavedSearchList",
     "Scores",
+    "SearchRequest",
     "SecretRotation",
     "SeenBy",
     "SignedHead",
@@ -367,6 +386,8 @@ __all__ = [
     "WebhookPatch",
     "WebhookRequest",
     "Withdraw",
+    "Worth",
+    "WorthList",
     "faults_of",
     "figure_limits",
     "pointer_of",

@@ -8,6 +8,7 @@ from aegis_sdk.wire.catalogue import EntryVersion
 from aegis_sdk.wire.documents import Answer, Problem, Uuid
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE, EXAMPLE_COARSE_ADVICE
 from aegis_sdk.wire.values import UtcTime
+from aegis_sdk.wire.worth import Expected
 
 AdviceStatus = str
 """`queued`, `running`, `succeeded` or `failed`; a client treats an unknown status as unfinished."""
@@ -18,23 +19,6 @@ ABOUT: Final = (
     "tenure in 16, 12 columns left out`; null: not known"
 )
 """The description of a configuration's name in answers."""
-
-
-class Expected(Answer):
-    """What a linear model should reach on records that it was not trained on, estimated from counts alone.
-
-    It is the mean over five folds of all records, for masked values without an order: `auc` and `accuracy` of logistic
-    regression, or `r2` and `rmse` of linear regression for a label that is a number.
-    """
-
-    auc: float | None = Field(
-        default=None, description="AUC; of more than two classes the mean over the classes, each against the rest"
-    )
-    accuracy: float | None = Field(default=None, description="Share of records whose class it names")
-    r2: float | None = Field(default=None, description="Share of the number's variance that it explains")
-    rmse: float | None = Field(default=None, description="Root mean square error, in the number's unit")
-    low: float = Field(description="Lower limit of the 90 % interval of `auc` or `r2`")
-    high: float = Field(description="Upper limit of the 90 % interval of `auc` or `r2`")
 
 
 class CoarseRow(Answer):
@@ -56,7 +40,8 @@ class CoarseRow(Answer):
     expected: Expected | None = Field(
         default=None,
         description="What a model should reach on this masked table, to two digits in a coarse answer. Given for the "
-        "first 20 rows of answers by joint measures, where the counts are known; otherwise null",
+        "first 20 rows of answers by joint measures, where the counts are known; otherwise null. If it is an axis of "
+        "the `frontier`, rows without which that would be incomplete come first among the 20",
     )
 
 
@@ -232,6 +217,54 @@ class TransferAdvice(CoarseTransfer):
     )
 
 
+class FrontierAxis(Answer):
+    """One axis of a frontier."""
+
+    name: str = Field(
+        description="As in the question, `deviation` first; in coarse answers `rank`, the rank among all that meet the "
+        "requirements, is in its place"
+    )
+    better: str = Field(description="Which numbers are better: `higher` or `lower`")
+    unit: str | None = Field(default=None, description="The unit, such as `bit`, `AUC` or the currency of prices")
+    unstated: int = Field(
+        description="Number of configurations that meet the requirements but have no number on this axis; none of "
+        "them is on the frontier. `expected` is known of 20 at most"
+    )
+
+
+class FrontierPoint(Answer):
+    """A configuration that no other beats."""
+
+    configuration: str = Field(description="Id of the configuration, which a data request can name")
+    about: str | None = Field(default=None, description=ABOUT)
+    values: dict[str, float] = Field(
+        description="Its number on each axis, by name. In coarse answers, `suppressed` is rounded up, so that no "
+        "number of records follows"
+    )
+
+
+class Knee(Answer):
+    """The point of a frontier where the trade turns: beyond it, gains cost more."""
+
+    configuration: str = Field(description="Id of the configuration")
+    why: str = Field(description="Why it is the knee, in a sentence")
+
+
+class AdviceFrontier(Answer):
+    """The configurations that no other beats: none is as good on every axis and better on one."""
+
+    axes: list[FrontierAxis] = Field(description="The axes")
+    points: list[FrontierPoint] = Field(
+        description="The configurations in the order of their utility, the best first; equal ones are all listed, at "
+        "most 10,000"
+    )
+    knee: Knee | None = Field(
+        default=None,
+        description="The point farthest from the line between the first and the last, on the better side, with each "
+        "axis scaled to 0..1; null without points",
+    )
+
+
 class Progress(Answer):
     """Progress of an advice, which needs a reference for each scored attribute."""
 
@@ -308,6 +341,9 @@ class AdviceHead(Answer):
     better: str | None = Field(default=None, description="Which utilities are better: `higher` or `lower`")
     model_version: str | None = Field(default=None, description="Version of the mathematical model that answered")
     created_at: UtcTime = Field(description="When the question was first asked (RFC 3339, UTC)")
+    frontier: AdviceFrontier | None = Field(
+        default=None, description="The best trades; only if the question has a `frontier`"
+    )
     problem: Problem | None = Field(default=None, description="Why the advice failed; null otherwise")
 
 

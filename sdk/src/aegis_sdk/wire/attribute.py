@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from aegis_sdk.wire.documents import LONG_LIST, CheckedRequest, Fault, Request, within
+from aegis_sdk.wire.offers import Concept
 from aegis_sdk.wire.scores import Scores, length_fault
 from aegis_sdk.wire.values import (
     COUNT_MAX,
@@ -116,6 +117,7 @@ class Label(CheckedRequest):
         "`identity`, and `pairs` has the joint counts of maskings with a masked label, unless they follow from others. "
         "Needs format 4",
     )
+    concept: Concept | None = Field(default=None, description="What it is about, for searches; needs format 5")
 
     def _faults(self) -> Iterator[Fault]:
         yield from length_fault("histogram", len(self.histogram), len(self.domain), "counts")
@@ -230,6 +232,7 @@ class Attribute(CheckedRequest):
     scores: Scores | None = Field(
         default=None, description="Scores of its values, if it is one of `labels`, as those of `label`. Needs format 4"
     )
+    concept: Concept | None = Field(default=None, description="What it is about, for searches; needs format 5")
 
     def _faults(self) -> Iterator[Fault]:
         size = len(self.domain)

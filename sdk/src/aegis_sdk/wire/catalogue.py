@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from aegis_sdk.wire.documents import Answer, Uuid
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY, EXAMPLE_HEAD, EXAMPLE_MEASURE, EXAMPLE_TERMS
 from aegis_sdk.wire.values import UtcTime
+from aegis_sdk.wire.worth import Worth
 
 
 class VerdictFinding(Answer):
@@ -122,6 +123,11 @@ class Head(EntryVersion):
         default=None, description="The most records of one person that are counted; null: likewise"
     )
     columns: int | None = Field(default=None, description="Number of attributes; null: as for `records`")
+    worth: Worth | None = Field(
+        default=None,
+        exclude_if=lambda worth: worth is None,
+        description="What its best table is worth for the label and the k of the search, in listings by worth",
+    )
     k: float | None = Field(
         default=None,
         description="The largest `k` that a configuration promises, in people if `unit` says so; null: none does, or "

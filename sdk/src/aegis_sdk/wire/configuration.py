@@ -19,12 +19,13 @@ from aegis_sdk.wire.documents import (
     within,
 )
 from aegis_sdk.wire.examples import EXAMPLE_GENERATED
+from aegis_sdk.wire.offers import Price, PriceColumn
 from aegis_sdk.wire.transfer import Estimate, Holdout, Score, Transfer, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,
     FORMAT_OF_LABELS,
     FORMAT_OF_MASKS,
-    FORMAT_OF_PEOPLE,
+    FORMAT_OF_OFFERS,
     FORMAT_WITH_GENERATED,
     Count,
     CountList,
@@ -99,18 +100,36 @@ def strictest(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str,
 
 
 class Measured(Request):
-    """The performance of a model that the provider trained on the masked table. It never affects a ranking."""
+    """The performance of a model that the provider trained on the masked table. It never affects a ranking.
+
+    It has `auc` and `raw_auc`, or `r2` and `raw_r2` if the label is a number.
+    """
 
     model: Identifier = Field(description="The model, such as `gradient boosting`")
-    auc: Score = Field(description="AUC on held-out records; 0.5 is chance")
-    low: Score = Field(description="Lower limit of the AUC's 95 % interval")
-    high: Score = Field(description="Upper limit of the AUC's 95 % interval")
-    raw_auc: Score = Field(description="AUC of the same model on the unmasked table")
+    auc: Score | None = Field(default=None, description="AUC on held-out records; 0.5 is chance")
+    r2: Score | None = Field(
+        default=None,
+        description="Share of a number's variance that is predicted on held-out records; 0: no better than its mean",
+    )
+    low: Score = Field(description="Lower limit of the 95 % interval of `auc` or `r2`")
+    high: Score = Field(description="Upper limit of the 95 % interval of `auc` or `r2`")
+    raw_auc: Score | None = Field(default=None, description="AUC of the same model on the unmasked table")
+    raw_r2: Score | None = Field(default=None, description="`r2` of the same model on the unmasked table")
+    rmse: Estimate | None = Field(
+        default=None, description="Root mean square error beside `r2`, in the number's unit; null: not stated"
+    )
 
     @model_validator(mode="after")
     def _is_in_its_interval(self) -> Self:
-        if not self.low <= self.auc <= self.high:
-            raise fault(f"The AUC, {self.auc}, must lie in its interval, from {self.low} to {self.high}")
+        name, own, raw, others = "AUC", self.auc, self.raw_auc, (self.r2, self.raw_r2)
+        if own is None:
+            name, own, raw, others = "R2", self.r2, self.raw_r2, (own, raw)
+        if own is None or raw is None or others != (None, None):
+            raise fault("Give `auc` and `raw_auc`, or of a label that is a number `r2` and `raw_r2`")
+        if not self.low <= own <= self.high:
+            raise fault(f"The {name}, {own}, must lie in its interval, from {self.low} to {self.high}")
+        if self.rmse is not None and (self.r2 is None or self.rmse.low < 0):
+            raise fault("An `rmse` stands beside an `r2`, and none of its numbers is negative")
         return self
 
 
@@ -145,11 +164,12 @@ class Configuration(Request):
     measured: Measured | None = Field(
         default=None,
         description="Performance of a trained model (`aegis check`); others read `model` and `share`, the part of "
-        "`raw_auc`'s distance from 0.5 that is kept",
+        "`raw_auc`'s distance from 0.5, or of `raw_r2`, that is kept",
     )
     transfer: Transfer | None = Field(
         default=None, description="Utility of rules learned from it on held-out real records; needs format 2"
     )
+    price: Price | None = Field(default=None, description="What the masked table costs; needs format 5")
 
 
 class ConfigurationTable(Request):
@@ -165,6 +185,7 @@ class ConfigurationTable(Request):
     alone: Annotated[list[Score | None], LONG_LIST] | None = Field(
         default=None, description="A column of shares like `alone` of a single configuration; null: not stated"
     )
+    price: PriceColumn | None = Field(default=None, description="What the masked tables cost; needs format 5")
 
 
 def masking_faults(maskings: dict[str, str], known: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
@@ -193,6 +214,8 @@ def table_faults(table: ConfigurationTable, known: Mapping[str, frozenset[str]])
         yield from _column_length(("privacy", name), len(numbers), len(table.ids))
     if table.alone is not None:
         yield from _column_length(("alone",), len(table.alone), len(table.ids))
+    if table.price is not None:
+        yield from _column_length(("price", "amounts"), len(table.price.amounts), len(table.ids))
 
 
 def _column_length(location: tuple[str, ...], length: int, expected: int) -> Iterator[Fault]:
@@ -362,12 +385,7 @@ def configurations_faults(
 
 
 def format_faults(
-    form: int,
-    listed: Sequence[ListedConfiguration],
-    holdout: Holdout | None,
-    *,
-    of_people: bool,
-    of_labels: Sequence[Location],
+    form: int, listed: Sequence[ListedConfiguration], holdout: Holdout | None, others: Mapping[Location, int]
 ) -> Iterator[Fault]:
     """The faults of an entry whose format is older or newer than it needs.
 
@@ -376,18 +394,19 @@ def format_faults(
     records.
 
     Args:
-        of_people: whether the entry counts people.
-        of_labels: the places of members outside configurations that only entries with several labels have.
+        others: the places of members outside configurations that need a newer format, and which.
     """
     newer: dict[Location, int] = {}
     for index, each in enumerate(listed):
-        by_label = getattr(each, "privacy_by_label", None)
-        named = [("kind", "kind" in each.model_fields_set), ("transfer", each.transfer is not None)]
-        newer |= {("configurations", index, name): FORMAT_WITH_GENERATED for name, given in named if given}
-        newer |= {("configurations", index, "privacy_by_label"): FORMAT_OF_LABELS} if by_label else {}
+        named = {
+            "kind": (FORMAT_WITH_GENERATED, "kind" in each.model_fields_set),
+            "transfer": (FORMAT_WITH_GENERATED, each.transfer is not None),
+            "privacy_by_label": (FORMAT_OF_LABELS, bool(getattr(each, "privacy_by_label", None))),
+            "price": (FORMAT_OF_OFFERS, getattr(each, "price", None) is not None),
+        }
+        newer |= {("configurations", index, name): needed for name, (needed, given) in named.items() if given}
     newer |= {("holdout",): FORMAT_WITH_GENERATED} if holdout is not None else {}
-    newer |= {("unit",): FORMAT_OF_PEOPLE} if of_people else {}
-    newer |= dict.fromkeys(of_labels, FORMAT_OF_LABELS)
+    newer |= others
     for location, needed in newer.items():
         if form < needed:
             yield location, f"Needs format {needed}, but `format` says that the entry has format {form}"

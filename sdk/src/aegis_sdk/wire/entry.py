@@ -45,12 +45,16 @@ from aegis_sdk.wire.documents import (
     within,
 )
 from aegis_sdk.wire.examples import EXAMPLE_ENTRY
-from aegis_sdk.wire.labels import LABELS, by_label_faults, label_counts_faults, names_faults
+from aegis_sdk.wire.labels import LABELS, by_label_faults, label_counts_faults, members_of_labels, names_faults
+from aegis_sdk.wire.offers import concept_faults, price_faults
 from aegis_sdk.wire.pairs import Pair, pair_faults
 from aegis_sdk.wire.transfer import Holdout, holdout_faults, transfer_faults
 from aegis_sdk.wire.values import (
     COUNT_MAX,
     DEPTH,
+    FORMAT_OF_LABELS,
+    FORMAT_OF_OFFERS,
+    FORMAT_OF_PEOPLE,
     ROWS_PER_PERSON,
     EntryFormat,
     EntryName,
@@ -111,9 +115,9 @@ class EntryDocument(CheckedRequest):
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE_ENTRY]})
 
     format: EntryFormat = Field(
-        description="Version of this format: 4 if the entry has several `labels`, a member for them, `scores` or "
-        "maskings of the label, else 3 if it has a `unit`, else 2 if it has generated configurations or transfer "
-        "utilities, else 1"
+        description="Version of this format: 5 if the entry has a `concept` or a `price`, else 4 if it has several "
+        "`labels`, a member for them, `scores` or maskings of the label, else 3 if it has a `unit`, else 2 if it has "
+        "generated configurations or transfer utilities, else 1"
     )
     name: EntryName = Field(description="Unique within its tenant")
     title: Text = Field(default="", description="Title, in one line")
@@ -174,6 +178,7 @@ class EntryDocument(CheckedRequest):
     )
     joint_traces: Annotated[dict[str, JointTrace], LONG_OBJECT] = Field(
         default_factory=dict,
+        exclude_if=lambda traces: not traces,
         description="The same as `joint_trace` for each other label; needs format 4",
     )
     holdout: Holdout | None = Field(
@@ -283,18 +288,23 @@ class EntryDocument(CheckedRequest):
             yield from within(("holdout", "unmasked"), faults)
         if (self.configurations is None) == (self.configuration_table is None):
             yield (), "Give exactly one of `configurations` and `configuration_table`"
-        of_labels: list[Location] = [("joint_traces",)] if self.joint_traces else []
-        with_labels = (place for place, pair in enumerate(self.pairs) if pair.with_labels)
-        of_labels += [("pairs", place, "with_labels") for place in with_labels]
-        of_labels = of_labels if self.labels is None else [("labels",)]
-        of_labels += [("label", "scores")] if self.label.scores is not None else []
-        of_labels += [("label", "maskings")] if self.label.maskings else []
-        scored = (place for place, attribute in enumerate(self.attributes) if attribute.scores is not None)
-        of_labels += [("attributes", place, "scores") for place in scored]
-        of_people = self.unit is not None
-        yield from format_faults(self.format, listed, self.holdout, of_people=of_people, of_labels=of_labels)
+        columns: list[tuple[Location, Label | Attribute]] = [(("label", "concept"), self.label)]
+        columns += [(("attributes", place, "concept"), one) for place, one in enumerate(self.attributes)]
+        concepts = [(location, column.concept, column.domain) for location, column in columns]
+        yield from concept_faults(concepts)
+        yield from price_faults([one.price if isinstance(one, Configuration) else None for one in listed])
+        of_offers: list[Location] = [location for location, concept, _ in concepts if concept is not None]
+        if self.configuration_table is not None and self.configuration_table.price is not None:
+            of_offers.append(("configuration_table", "price"))
+        of_labels = members_of_labels(self.labels, self.label, self.attributes, self.pairs, self.joint_traces)
+        newer: dict[Location, int] = {("unit",): FORMAT_OF_PEOPLE} if self.unit is not None else {}
+        newer |= dict.fromkeys(of_labels, FORMAT_OF_LABELS) | dict.fromkeys(of_offers, FORMAT_OF_OFFERS)
+        yield from format_faults(self.format, listed, self.holdout, newer)
         faults = configurations_faults(listed, known, labels, self.records, self.holdout)
         yield from within(("configurations",), faults)
+        for index, each in enumerate(listed):
+            if self.label.scores is None and getattr(getattr(each, "measured", None), "r2", None) is not None:
+                yield ("configurations", index, "measured", "r2"), "Only a label with `scores` has one: give `auc`"
         if self.configuration_table is not None:
             yield from within(("configuration_table",), table_faults(self.configuration_table, known))
 

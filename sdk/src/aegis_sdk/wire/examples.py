@@ -141,6 +141,15 @@ EXAMPLE_TERMS: Final[dict[str, Any]] = {
     "max_bytes": 67108864,
 }
 
+EXAMPLE_WORTH: Final[dict[str, Any]] = {
+    "label": "health",
+    "k": 10,
+    "state": "known",
+    "configuration": "c17",
+    "masking": None,
+    "expected": {"auc": 0.7, "accuracy": 0.81, "r2": None, "rmse": None, "low": 0.69, "high": 0.71},
+}
+
 EXAMPLE_ADVICE: Final[dict[str, Any]] = {
     "id": "0197f3a2-7b42-7c0d-9e15-6a1d2c3b4e5f",
     "status": "succeeded",

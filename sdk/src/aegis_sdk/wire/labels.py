@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Final
 
-from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute
+from aegis_sdk.wire.attribute import DROP, IDENTITY, Attribute, Label
 from aegis_sdk.wire.configuration import Configuration, ConfigurationTable, stricter
 from aegis_sdk.wire.documents import Fault, Location, within
 from aegis_sdk.wire.pairs import Pair
@@ -53,6 +53,25 @@ def _beyond_a_label(configuration: Configuration) -> Iterator[Fault]:
             kept = privacy.get(criterion, promised)
             if kept != promised == stricter(criterion, promised, kept):
                 yield (name, criterion), f"Is worse than `privacy`, {promised:g}, which is the worst over the labels"
+
+
+def members_of_labels(
+    labels: Sequence[str] | None,
+    label: Label,
+    attributes: Sequence[Attribute],
+    pairs: Sequence[Pair],
+    traces: Collection[str],
+) -> Iterator[Location]:
+    """The places of members, outside configurations, that only entries about several or masked labels have."""
+    if labels is not None:
+        yield ("labels",)
+    else:
+        yield from ([("joint_traces",)] if traces else [])
+        yield from (("pairs", place, "with_labels") for place, pair in enumerate(pairs) if pair.with_labels)
+    for member, given in (("scores", label.scores), ("maskings", label.maskings)):
+        if given:
+            yield ("label", member)
+    yield from (("attributes", place, "scores") for place, one in enumerate(attributes) if one.scores is not None)
 
 
 def label_counts_faults(

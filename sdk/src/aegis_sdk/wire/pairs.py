@@ -39,8 +39,8 @@ _BothPlaces = Annotated[list[CountList], _exactly_two("lists"), _TWO_ITEMS]
 ASSOCIATED = 2
 """The joint sensitivity of the sums behind chi-square and of the number of combinations: 1 each."""
 
-MOST_BASES = 1_000
-"""The largest error of counts with preserved sums, in multiples of the base."""
+MOST_BASES = 10_000_000
+"""The largest error of a sum of rounded counts, in multiples of the base: as many as an entry has cells."""
 
 
 class AssociationNoise(SpendingNoise):
@@ -121,6 +121,7 @@ class Pair(CheckedRequest):
     )
     with_labels: Annotated[dict[str, LabelAssociation], LONG_OBJECT] = Field(
         default_factory=dict,
+        exclude_if=lambda associations: not associations,
         description="Association of each other label (`labels`) with both together, like `with_label`; of a label "
         "that is one of the two, with the default label in its place. Needs format 4",
     )

@@ -1,11 +1,11 @@
 """Questions which configuration is best."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from aegis_sdk.wire.configuration import Privacy, unit_faults
+from aegis_sdk.wire.configuration import PRIVACY_CRITERIA, Privacy, unit_faults
 from aegis_sdk.wire.documents import LONG_OBJECT, Answer, CheckedRequest, Fault, Uuid, refuse
 from aegis_sdk.wire.examples import EXAMPLE_ADVICE_REQUEST, EXAMPLE_HEAD
 from aegis_sdk.wire.values import Count, DistinctIdentifiers, Identifier, Number, Unit, UtcTime, repeats
@@ -25,18 +25,37 @@ def _in_order(value: list[str]) -> list[str]:
     return [kind for kind in KINDS if kind in value]
 
 
+def _named_once(value: list[str]) -> list[str]:
+    refuse("frontier", repeats(value))
+    return value
+
+
+AXES: Final[Mapping[str, Literal["higher", "lower"]]] = {
+    **PRIVACY_CRITERIA,
+    "suppressed": "lower",
+    "expected": "higher",
+    "price": "lower",
+    "deviation": "lower",
+}
+"""The axes of a frontier that a question can name, and which numbers of each are better."""
+
 ROWS = 10_000
 """The largest number of rows in a ranking."""
 
 
 class Question(CheckedRequest):
-    """A question about an entry. Every field but `measure` has a default.
+    """A question about an entry. Every field has a default.
 
     Equal questions become equal instances with equal JSON: defaults are filled in, attributes and weights are sorted
     by name, an empty object becomes null, and 1 and 1.0 are the same number.
     """
 
-    measure: Identifier = Field(description="Id of a measure; `GET /v1/measures` lists them")
+    measure: Identifier | None = Field(
+        default=None,
+        description="Id of a measure; `GET /v1/measures` lists them. null: `joint` where the entry has the counts of "
+        "pairs that this takes, and otherwise, or with weights or the reference `own`, `mutual_information`. Answers "
+        "name it",
+    )
     label: Identifier | None = Field(
         default=None,
         exclude_if=lambda label: label is None,
@@ -103,6 +122,21 @@ class AdviceRequest(Question):
     rounding_seed: Count | None = Field(default=None, description="Seed of the rounding; only with `own`")
     limit: Annotated[int, Field(ge=0, le=ROWS)] | None = Field(
         default=20, description="Number of ranking rows; 0: none, null: the largest number that answers have"
+    )
+    frontier: (
+        Annotated[
+            list[Literal[tuple(AXES)]],  # type: ignore[valid-type]  # the names are computed
+            Field(min_length=2, max_length=3),
+            AfterValidator(_named_once),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        exclude_if=lambda frontier: frontier is None,
+        description="Two or three axes: the answer then has the configurations that no other beats on these and in "
+        "utility. They are privacy criteria; `suppressed`, the share of records left out; `expected`, what a model "
+        "should reach, for joint measures; `price`; and `deviation`, the utility, which is always an axis. Answers "
+        "have this member only if it is given",
     )
 
     def _faults(self) -> Iterator[Fault]:

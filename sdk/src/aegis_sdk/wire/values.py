@@ -179,7 +179,7 @@ def exact_integer(value: object) -> object:
 def _format_number(value: object) -> object:
     """Refuse True and 1.0, which equal 1 in Python but not in JSON."""
     if type(value) is not int:
-        raise fault(f"The format must be an integer from 1 to 4, not {json_name(value)}")
+        raise fault(f"The format must be an integer from 1 to {FORMAT_OF_OFFERS}, not {json_name(value)}")
     return value
 
 
@@ -271,11 +271,11 @@ ClassScore = Annotated[
 JsonObject = Annotated[dict[str, object], AfterValidator(_json_object)]
 """Any JSON object whose numbers all JSON readers read alike."""
 
-FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, FORMAT_OF_PEOPLE, FORMAT_OF_LABELS = 1, 2, 3, 4
+FORMAT_OF_MASKS, FORMAT_WITH_GENERATED, FORMAT_OF_PEOPLE, FORMAT_OF_LABELS, FORMAT_OF_OFFERS = 1, 2, 3, 4, 5
 """The versions of the entry format: the second has generated configurations and transfer utilities, the third counts
-people, the fourth has several labels."""
+people, the fourth has several labels, the fifth says what columns are about and what tables cost."""
 
-EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_OF_LABELS), BeforeValidator(_format_number)]
+EntryFormat = Annotated[int, Field(ge=FORMAT_OF_MASKS, le=FORMAT_OF_OFFERS), BeforeValidator(_format_number)]
 """The version of the entry format."""
 
 

@@ -195,6 +195,27 @@ class EntryEvent(Event):
     data: EntryEventData = Field(description="To what")
 
 
+class FoundSearch(Answer):
+    """A saved search that has found something."""
+
+    id: Uuid = Field(description="Id of the search")
+
+
+class FoundEventData(EntryEventData):
+    """The search, and what it has found."""
+
+    search: FoundSearch = Field(description="The saved search")
+
+
+class FoundEvent(Event):
+    """A saved search of the tenant has found an entry."""
+
+    model_config = _example("entry.found", search={"id": "9f1c7b0e-8a55-4d0b-b3f5-2f6f7d1f5c11"}, **_ENTRY)
+
+    type: Literal["entry.found"] = Field(description="The subject of the event")
+    data: FoundEventData = Field(description="To what")
+
+
 class EndedAdvice(Answer):
     """An advice that has ended."""
 

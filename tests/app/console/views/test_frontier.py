@@ -101,3 +101,20 @@ def test_which_differences_are_real_is_a_sentence(alike, words):
 
 def test_what_is_not_known_of_differences_is_not_said():
     assert real_differences(full_advice(LOST, indistinguishable_count=None)) is None
+
+
+def test_both_axes_can_be_chosen_and_a_price_is_one():
+    schema = schema_of(KS)
+    for each, amount in zip(schema["configurations"], [500, 400, 200, 250], strict=True):
+        each["price"] = {"amount": amount, "currency": "EUR"}
+    assert "price" in protections_of(full_advice(LOST), schema)
+    chart = frontier_chart(full_advice(LOST), schema, "k", "price")
+    assert {each.name: (each.x, each.y) for each in chart.points} == {
+        "c001": (2, 500),
+        "c002": (5, 400),
+        "c003": (10, 200),
+        "c004": (20, 250),
+    }
+    assert (chart.title, chart.y.title) == ("Price against k", "price in EUR (less is better)")
+    assert sorted(mark.first.name for mark in chart.chosen.marks if mark.on_frontier) == ["c003", "c004"]
+    assert frontier_chart(full_advice(LOST), schema, "k", "k").y.name == "kept"

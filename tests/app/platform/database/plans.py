@@ -20,6 +20,7 @@ SMALL = {
     "compatible_revision": "one row for each revision",
     "procrastinate_periodic_defers": "empty: no task is periodic",
     "procrastinate_workers": "a row for each lane of each worker",
+    "saved_search": "at most 100 rows for each customer, which each publication compares",
     "server_key": "one row",
     "tenant": "one row for each customer",
     "webhook": "a few rows for each customer",

@@ -15,7 +15,7 @@ from app.platform.database.session import Database
 from app.platform.queue.model import Lane
 from app.platform.queue.queue import queue_app
 from app.retention import Retention, Swept
-from app.webhooks.store import DeliveryStore
+from app.webhooks.store.webhooks import DeliveryStore
 from tests.app.platform.database.plans import SMALL, Statement, captured, growing, scans
 from tests.app.requests.asking import advised, entry, step
 from tests.app.requests.test_verifications import AGREES, DELIVERED
@@ -61,6 +61,9 @@ SELECT gen_random_uuid(), 1, 'https://example.org', '{}', 'x';
 INSERT INTO delivery (webhook_id, type, data, status, created_at)
 SELECT webhook.id, 'x', '{}', CASE WHEN n < 50 THEN 'pending' ELSE 'delivered' END, now() - n * interval '20 minutes'
 FROM webhook, generate_series(1, 3000) AS n;
+INSERT INTO saved_search (id, tenant_id, asked, words, facets, required)
+SELECT gen_random_uuid(), 1, '{}', '{}', '{}', '{"at_least": {}, "at_most": {}}';
+INSERT INTO alert (search_id, version_id) SELECT saved_search.id, entry_version.id FROM saved_search, entry_version;
 INSERT INTO audit_record (action, tenant, entry_id) SELECT 'entry.publish', 'other-1', id FROM entry;
 INSERT INTO api_key (tenant_id, role, prefix, key_hash)
 SELECT 1, 'consumer', 'aegis_' || substr(md5(n::text), 1, 8), sha256(n::text::bytea) FROM generate_series(1, 1000) AS n
@@ -134,7 +137,11 @@ LISTS = (
     "/v1/keys",
     "/v1/quota",
 )
-SEARCHES = ("query=half", "query=single", "query=nowhere", "attribute=attribute77", "license=none", "require=k=500")
+WORTH = "sort=worth&label=health"
+SEARCHES = (
+    *("query=half", "query=single", "query=nowhere", "attribute=attribute77", "license=none", "require=k=500"),
+    *(WORTH, f"{WORTH}&query=nowhere", f"{WORTH}&needs=attribute77", f"{WORTH}&require=t=0.5"),
+)
 
 
 async def pages(api, path, headers):

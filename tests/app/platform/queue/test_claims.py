@@ -10,7 +10,7 @@ from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.queue.queue import queue_app
 from app.webhooks.model import Outcome
-from app.webhooks.store import DeliveryStore
+from app.webhooks.store.webhooks import DeliveryStore
 from tests.app.worker.database import LOCK_AWAITED, rows
 from tests.waiting import until
 

@@ -77,6 +77,7 @@ async def test_a_job_has_one_line_for_each_try(api, worker):
         ("advice", "light", 1, "done"),
         ("reference", "light", 1, "done"),
         ("verdict", "heavy", 1, "done"),
+        ("worth", "heavy", 1, "done"),
     ]
     assert all(line["waited_ms"] >= 0 and line["ran_ms"] > 0 for line in ended)
 

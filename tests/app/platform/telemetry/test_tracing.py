@@ -59,8 +59,8 @@ async def test_a_trace_leads_from_the_request_through_the_queue_to_the_computati
         assert {f"{one.context.trace_id:032x}" for one in found} == {TRACE}
         request = named(found, "POST /v1/entries")
         assert (f"{request.parent.span_id:016x}", request.kind) == (PARENT, SpanKind.SERVER)
-        assert children(found, request) == ["job reference", "job verdict"]
-        for job in ("job reference", "job verdict"):
+        assert children(found, request) == ["job reference", "job verdict", "job worth"]
+        for job in ("job reference", "job verdict", "job worth"):
             assert named(found, job).kind is SpanKind.CONSUMER
             assert children(found, named(found, job)) == ["compute", "end", "load", "store"]
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from aegis_provider.check.estimates import Numbers, accuracy, weighted_auc
+from aegis_provider.check.estimates import Estimate, Numbers, accuracy, r_squared, root_mean_square, weighted_auc
 from aegis_provider.check.masked_records import MODELS, Feature, Fold, Labels, fitting_of
-from aegis_provider.classifiers import CHANCE, Fitting, Matrix
+from aegis_provider.classifiers import AUC, CHANCE, R2, REGRESSORS, Fitting, Matrix
 from aegis_provider.errors import TableError, refuse_without, shortened
 from aegis_provider.plan.model import Plan
 from aegis_provider.processes import Progress, results
@@ -29,16 +29,18 @@ class Trial:
 
     Attributes:
         labels: (records,) Their classes.
+        numbers: (records,) What is predicted if the label is a number: the scores of its bins.
     """
 
     features: tuple[Feature, ...]
     labels: Labels
     trained: int
+    numbers: Numbers | None = None
 
     def fitting(self, model: str) -> Fitting:
         """Return a model to train, and the records to predict."""
         fold = Fold(np.arange(self.trained), np.arange(self.trained, len(self.labels)))
-        return fitting_of(model, self.features, self.labels, fold.train, fold)
+        return fitting_of(model, self.features, self.labels, fold.train, fold, self.numbers)
 
     @property
     def tested(self) -> Labels:
@@ -47,7 +49,10 @@ class Trial:
 
     @property
     def guessed(self) -> float:
-        """The accuracy of always guessing the most frequent class of the training records."""
+        """The accuracy of always guessing the most frequent class of the training records, or their mean's error."""
+        if self.numbers is not None:
+            learnt, tested = np.split(self.numbers, [self.trained])
+            return float(np.sqrt(np.mean((tested - learnt.mean()) ** 2)))
         return float((self.tested == np.bincount(self.labels[: self.trained]).argmax()).mean())
 
 
@@ -59,10 +64,11 @@ class Trials:
     real: Trial
 
     @classmethod
-    def of(cls, parts: Parts, label: str, rng: np.random.Generator) -> "Trials":
+    def of(cls, parts: Parts, label: str, rng: np.random.Generator, scores: Numbers | None = None) -> "Trials":
         """Return the training and test records.
 
-        Released records with a label value that no real record has are left out.
+        Released records with a label value that no real record has are left out. `scores`: (values of the label,) what
+        is predicted if it is a number; `None` if it has classes.
 
         Raises:
             TableError: The label has too few or too many values, or none of them is in the release.
@@ -73,34 +79,42 @@ class Trials:
         if not len(released):
             raise TableError(f"no released value of the label {shortened(label)} is one of the table's")
         rows = np.sort(rng.permutation(len(parts.real))[: len(released)])
-        return cls(
-            _trial(released, parts.read, label, values), _trial(parts.real.take(rows), parts.tested, label, values)
-        )
+        both = (released, parts.read), (parts.real.take(rows), parts.tested)
+        return cls(*(_trial(learnt, tested, label, values, scores) for learnt, tested in both))
 
     def values(self, done: Callable[[int, int], None]) -> Iterator[ModelValue]:
         """Train all models, and yield the performance of each."""
-        fittings = [each.fitting(name).probabilities for name in MODELS for each in (self.released, self.real)]
+        models = MODELS if self.real.numbers is None else tuple(REGRESSORS)
+        fittings = [each.fitting(name).probabilities for name in models for each in (self.released, self.real)]
         found = results(fittings, self.real.trained)
-        for number, (name, released, real) in enumerate(zip(MODELS, found, found, strict=True)):
+        for number, (name, released, real) in enumerate(zip(models, found, found, strict=True)):
             yield self._value(name, released, real)
-            done(number + 1, len(MODELS))
+            done(number + 1, len(models))
 
     def _value(self, name: str, released: Matrix, real: Matrix) -> ModelValue:
-        labels = self.real.tested
-        tested, classes = np.unique(labels, return_inverse=True)
-        aucs = [weighted_auc(each[:, tested], classes) for each in (released, real)]
-        accuracies = [accuracy(each, labels) for each in (released, real)]
-        certain = aucs[1].interval().low > CHANCE
+        (auc, right), (real_auc, real_right) = map(self._reached, (released, real))
+        least, nothing, most = (0.0, CHANCE, 1.0) if self.real.numbers is None else (-np.inf, 0.0, np.inf)
+        certain = real_auc.interval(-np.inf).low > nothing
         return ModelValue(
             model=name,
-            auc=aucs[0].interval(0.0, 1.0),
-            real_auc=aucs[1].interval(0.0, 1.0),
-            auc_difference=(aucs[0] - aucs[1]).interval(),
-            accuracy=accuracies[0].interval(0.0, 1.0),
-            real_accuracy=accuracies[1].interval(0.0, 1.0),
-            accuracy_difference=(accuracies[0] - accuracies[1]).interval(),
-            kept=aucs[0].share_of(aucs[1], CHANCE).interval(-np.inf, np.inf) if certain else None,
+            auc=auc.interval(least, 1.0),
+            real_auc=real_auc.interval(least, 1.0),
+            auc_difference=(auc - real_auc).interval(-most, most),
+            accuracy=right.interval(0.0, most),
+            real_accuracy=real_right.interval(0.0, most),
+            accuracy_difference=(right - real_right).interval(-most, most),
+            kept=auc.share_of(real_auc, nothing).interval(-np.inf, np.inf) if certain else None,
         )
+
+    def _reached(self, predicted: Matrix) -> tuple[Estimate, Estimate]:
+        """Return the AUC and the accuracy on the tested records; of a number, `R^2` and the error."""
+        labels = self.real.tested
+        if self.real.numbers is None:
+            tested, classes = np.unique(labels, return_inverse=True)
+            return weighted_auc(predicted[:, tested], classes), accuracy(predicted, labels)
+        numbers, every = self.real.numbers[self.real.trained :], np.arange(len(labels))
+        explained = r_squared(predicted[:, 0], numbers, labels, [Fold(every, every)])
+        return explained, root_mean_square(predicted[:, 0], numbers, labels)
 
 
 def _classes(parts: Parts, label: str) -> Numbers:
@@ -117,9 +131,10 @@ def _classes(parts: Parts, label: str) -> Numbers:
     return values
 
 
-def _trial(trained: PlainRecords, tested: PlainRecords, label: str, values: Numbers) -> Trial:
+def _trial(trained: PlainRecords, tested: PlainRecords, label: str, values: Numbers, scores: Numbers | None) -> Trial:
     both = stacked([trained, tested])
     classes = np.searchsorted(values, both.column(label).of_record)
+    predicted = None if scores is None else scores[both.column(label).of_record.astype(np.intp)]
     features = []
     for column in (each for each in both.columns if each.name != label):
         if column.is_numeric:
@@ -127,7 +142,7 @@ def _trial(trained: PlainRecords, tested: PlainRecords, label: str, values: Numb
             features.append(Feature(column.name, places, numbers))
         else:
             features.append(Feature(column.name, column.of_record.astype(np.intp), None))
-    return Trial(tuple(features), classes, len(trained))
+    return Trial(tuple(features), classes, len(trained), predicted)
 
 
 _FOR_TRAINING, _FOR_COMPARING, _FOR_CHANCE = 2, 3, 4
@@ -155,8 +170,9 @@ def fidelity(
 
     Models are tested on held-out real records. Without any, as for masked tables, a fifth of the real records is drawn
     for tests, and their rows are removed from the release if each of its rows masks a record. Models treat masked
-    values as separate values. For everything else, a masked value is replaced by a random value that it stands for, and
-    the release is compared with half of its real records. Equal arguments give equal results.
+    values as separate values, and predict the scores of the bins of a number. For everything else, a masked value is
+    replaced by a random value that it stands for, and the release is compared with half of its real records. Equal
+    arguments give equal results.
 
     Source: docs/fidelity.md lists the source of each measure.
 
@@ -196,7 +212,7 @@ def fidelity(
 
 
 def _measured(opened: Opened, parts: Parts, seed: int, progress: Progress, *, embed: bool) -> Fidelity:
-    trials = Trials.of(parts, opened.label, np.random.default_rng([seed, _FOR_TRAINING]))
+    trials = Trials.of(parts, opened.label, np.random.default_rng([seed, _FOR_TRAINING]), opened.scores)
     models = tuple(trials.values(lambda done, _: progress(done, _STEPS)))
     compared = Comparison.of(parts, np.random.default_rng([seed, _FOR_COMPARING]))
     clusters, agreement = compared.agreement()
@@ -228,6 +244,7 @@ def _measured(opened: Opened, parts: Parts, seed: int, progress: Progress, *, em
         lacking=opened.lacking,
         not_understood=opened.released.not_understood,
         is_masked=opened.released.is_masked,
+        scale=AUC if opened.scores is None else R2,
     )
 
 

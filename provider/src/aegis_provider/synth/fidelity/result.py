@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aegis_provider.check import Interval
+from aegis_provider.classifiers import AUC
 from aegis_provider.synth.released.released import NotUnderstood
 
 
@@ -41,6 +42,8 @@ class ModelValue:
     """How well a model predicts the label of real records, trained on the release and on equally many real records.
 
     Attributes:
+        auc: Of a label that is a number, `R^2` of its bins' scores.
+        accuracy: Of a number, the root of the mean squared error, in its unit.
         kept: The AUC above chance as a share of the real one; `None` if the real one is not significantly above chance.
     """
 
@@ -83,7 +86,7 @@ class Fidelity:
     """The result of `fidelity`.
 
     Attributes:
-        guessed: The accuracy of always guessing the most frequent label value.
+        guessed: The accuracy of always guessing the most frequent label value; of a number, the error of its mean.
         found: The share of test records that the release shows exactly.
         found_by_chance: The same for the release with shuffled columns.
         compared: The number of records of each kind in all other measures.
@@ -91,6 +94,7 @@ class Fidelity:
         drawn: The number of the table's records that were read, drawn at random; all of a small table.
         lacking: The columns of the table or the plan that the release lacks.
         is_masked: Whether some released values stand for several.
+        scale: What models are measured in: `AUC`, or `R2` of a label that is a number.
     """
 
     label: str
@@ -117,6 +121,7 @@ class Fidelity:
     lacking: tuple[str, ...]
     not_understood: Mapping[str, NotUnderstood]
     is_masked: bool
+    scale: str = AUC
 
     @property
     def not_judged(self) -> Mapping[str, NotUnderstood]:

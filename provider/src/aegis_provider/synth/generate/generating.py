@@ -13,17 +13,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aegis_advisor.arrays import FloatArray
+from aegis_provider.counting.label_scores import scores_of_bins
 from aegis_provider.counting.people import People
 from aegis_provider.errors import OutputError, PlanError, needs_extra
 from aegis_provider.files import none_if_refused, refuse_overwriting
 from aegis_provider.identifiers import Replayed, accepted_beside, identifying_in, refuse_identifiers
 from aegis_provider.plan.model import Attribute, Plan
 from aegis_provider.records import (
+    Column,
     held_out_share,
     read_records,
 )
 from aegis_provider.release.table_file import refuse_escaping
 from aegis_provider.synth.generate.generated import Generated, write
+from aegis_provider.synth.generate.levels import Levels
 from aegis_provider.synth.generate.methods.method import (
     Knobs,
     Method,
@@ -97,9 +101,10 @@ def generate(
         records = read_records(used, attributes, plan.label, as_written=guarantee is not None, person=whose)
         of_records, separator, rows = used.records(), opened.delimiter or ",", 1 if people is None else people.rows
         prepared = Prepared.of(records, plan, attributes, chosen, learns, holdout, seed, table_name(table), rows)
+        scores = _scores_of_levels(used, plan, records.columns[-1], prepared.task.levels[-1])
         reasons = {} if guarantee else _identifying(opened, plan, attributes, output, accepted=accept_identifiers)
     checkpoint = None if output is None or wish.seed is None else _checkpoint(output, prepared, method, wish)
-    about = (prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began)
+    about = (prepared.task, prepared.validation, seed, wish.seconds, checkpoint, watch, monotonic() - began, scores)
     with needs_extra("synth"):
         training = Trainer(chosen, *about).train()
     texts = prepared.generated(training.model, wish, seed, guaranteed=guarantee is not None)
@@ -130,6 +135,16 @@ def generate(
         accepted=_accepted(texts, reasons) if accept_identifiers else {},
         people=people,
     )
+
+
+def _scores_of_levels(table: Table, plan: Plan, label: Column, levels: Levels) -> FloatArray | None:
+    """(levels,) Return the mean score of each level of a label that is a number; `None` if it has classes."""
+    scores = scores_of_bins(table.reading(label.name), plan, label.domain, label.counts)
+    if scores is None:
+        return None
+    weights = np.maximum(label.counts, 1e-9)  # a level without records has a score, too
+    sums, sizes = (np.bincount(levels.of_value, each, levels.size) for each in (weights * scores, weights))
+    return np.divide(sums, sizes, out=np.zeros(levels.size), where=sizes > 0)
 
 
 def _people_of(table: Table, plan: Plan) -> tuple[Table, People | None, str | None]:

@@ -90,19 +90,29 @@ class Quality:
             shares of their combinations; 0 if all are equal, at most 1.
         auc: The AUC, on real records, of boosted trees that were trained on generated ones to predict the label; with
             more than two values the mean of each against the rest, weighted by records. `None` if the real records
-            have one label value.
+            have one label value, or the label is a number.
         frechet_distance: The Fréchet distance: of the means and covariances of the levels, where those of numbers are
             their standardised positions.
+        r2: The same for a label that is a number: the share of the variance of its bins' scores that is predicted.
     """
 
     pair_total_variation: float
     auc: float | None
     frechet_distance: float
+    r2: float | None = None
 
     @property
     def score(self) -> float:
         """The score for comparing models; higher is better."""
-        return (CHANCE if self.auc is None else self.auc) - self.pair_total_variation
+        reached = self.auc if self.r2 is None else self.r2
+        return (CHANCE if reached is None else reached) - self.pair_total_variation
+
+    @property
+    def in_words(self) -> str:
+        """How well trees trained on generated records predict: `, AUC 0.712` or `, R2 0.412`; empty if unknown."""
+        if self.r2 is not None:
+            return f", R2 {self.r2:.3f}"
+        return "" if self.auc is None else f", AUC {self.auc:.3f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,24 +121,28 @@ class Yardstick:
 
     Attributes:
         real: (records, columns) Their levels, the label in the last column.
+        scores: (levels of the label,) The scores of a label that is a number; `None` if it has classes.
     """
 
     real: Codes
     sizes: Sequence[int]
     _encoder: "_Encoder"
     _gaussian: Gaussian
+    scores: Vectors | None = None
 
     @classmethod
-    def of(cls, real: Codes, levels: Sequence[Levels]) -> Self:
+    def of(cls, real: Codes, levels: Sequence[Levels], scores: Vectors | None = None) -> Self:
         """Return the yardstick of these real records."""
         encoder = _Encoder.of(real, levels)
-        return cls(real, [level.size for level in levels], encoder, Gaussian.of(encoder.vectors(real)))
+        return cls(real, [level.size for level in levels], encoder, Gaussian.of(encoder.vectors(real)), scores)
 
     def quality(self, generated: Codes) -> Quality:
         """Compare generated records with the real ones, both as (records, columns) levels."""
         frechet = Gaussian.of(self._encoder.vectors(generated)).frechet_distance(self._gaussian)
         variation = pair_total_variation(generated, self.real, self.sizes)
-        return Quality(variation, predictive_auc(generated, self.real), frechet)
+        if self.scores is None:
+            return Quality(variation, predictive_auc(generated, self.real), frechet)
+        return Quality(variation, None, frechet, predictive_r_squared(generated, self.real, self.scores))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +179,22 @@ def predictive_auc(training: Codes, test: Codes) -> float | None:
     held, classes = np.unique(test[:, -1], return_inverse=True)
     if len(held) < 2:  # noqa: PLR2004 - one class
         return None
+    return weighted_auc(_predicted("gradient boosting", training, test)[:, held], classes).value
+
+
+def predictive_r_squared(training: Codes, test: Codes, scores: Vectors) -> float:
+    """Return `R^2` of boosted trees for a number, like `predictive_auc`, by the scores (levels,) of its levels."""
+    predicted, numbers = _predicted("boosted regression", training, test, scores)[:, 0], scores[test[:, -1]]
+    spread = float(np.mean((numbers - numbers.mean()) ** 2))
+    return 1 - float(np.mean((predicted - numbers) ** 2)) / spread if spread > 0 else 0.0
+
+
+def _predicted(model: str, training: Codes, test: Codes, scores: Vectors | None = None) -> Vectors:
     codes = np.concatenate([training, test])
     fold = Fold(np.arange(len(training)), np.arange(len(training), len(codes)))
     features = [Feature(str(place), column, None) for place, column in enumerate(codes[:, :-1].T)]
-    probabilities = fitting_of("gradient boosting", features, codes[:, -1], fold.train, fold).probabilities()
-    return weighted_auc(probabilities[:, held], classes).value
+    numbers = None if scores is None else scores[codes[:, -1]]
+    return fitting_of(model, features, codes[:, -1], fold.train, fold, numbers).probabilities()
 
 
 PATIENCE: Final = 8
@@ -227,6 +252,7 @@ class Trainer:
         seconds: The time limit. The training ends with the first model after it.
         checkpoint: The checkpoint file until the training ends, if any.
         spent: The seconds spent before, which count towards the limit.
+        scores: (levels of the label,) The scores of a label that is a number; `None` if it has classes.
     """
 
     method: Method
@@ -237,6 +263,7 @@ class Trainer:
     checkpoint: Checkpoint | None = None
     watch: Watch = field(default=lambda _: None)
     spent: float = 0.0
+    scores: Vectors | None = None
 
     def train(self) -> TrainingResult:
         """Train until the models no longer improve, the method ends, or time is up; return the best model.
@@ -286,7 +313,7 @@ class Trainer:
 
     @cached_property
     def _yardstick(self) -> Yardstick:
-        return Yardstick.of(self.validation, self.task.levels)
+        return Yardstick.of(self.validation, self.task.levels, self.scores)
 
     def _end(self, looks: list[TrainingLook], best: int) -> str:
         """Return why the training ends now; empty if it continues."""

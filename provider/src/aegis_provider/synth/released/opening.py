@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from aegis_advisor.arrays import FloatArray
 from aegis_provider.counting.counted_table import CountedTable, DistinctRecords, MaskedDomain
+from aegis_provider.counting.label_scores import scores_of_bins
 from aegis_provider.counting.people import People
 from aegis_provider.errors import TableError, shortened
 from aegis_provider.plan.limits import with_person
@@ -98,6 +100,7 @@ class Opened:
         label: The label; by default the last common column.
         lacking: The columns of the table or the plan that the release lacks.
         is_masked: Whether the release is known to be masked, record by record.
+        scores: (values of the label,) The scores of its bins if it is a number; `None` if it has classes.
     """
 
     released: Released
@@ -110,6 +113,7 @@ class Opened:
     of_records: int
     lacking: tuple[str, ...]
     is_masked: bool
+    scores: FloatArray | None = None
 
     @property
     def is_as_large(self) -> bool:
@@ -196,10 +200,11 @@ def open_release(
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
         lacking = tuple(name for name in records.names if name not in common)
-        of_records = original.records()
-        opened = Opened(
-            released, records, seen, records.take(held_out), share, label, size, of_records, lacking, is_masked
-        )
+        of_label, of_records, unseen = records.column(label), original.records(), records.take(held_out)
+        scores = None
+        if plan is not None:
+            scores = scores_of_bins(original.reading(label), plan, of_label.domain, of_label.counts)
+        opened = Opened(released, records, seen, unseen, share, label, size, of_records, lacking, is_masked, scores)
         if is_masked and share and (configuration is None or opened.is_as_large):
             raise TableError(f"{masked.name}: {SEEN_ALL}; leave --holdout out")
         return opened

@@ -5,17 +5,18 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aegis_provider.check import Interval
-from aegis_provider.classifiers import CHANCE
+from aegis_provider.classifiers import AUC, CHANCE
 from aegis_provider.report.model import FIDELITY, Part, Report, Section, TextTable
 from aegis_provider.synth.fidelity import Compared, Embedding, Fidelity, ModelValue, Relation
 from aegis_provider.synth.released.released import NotUnderstood
 from aegis_sdk.charts import BAD, GOOD, Axis, Measured, Plane, Series, Spot
 from aegis_sdk.charts import Interval as Limits
 from aegis_sdk.printable import some
-from aegis_sdk.reading import Share, shown
+from aegis_sdk.reading import Share, number, shown
 
 _SHOWN: Final = 5
 _NEARLY_ALL: Final = 0.9
+_PLACES: Final = (("", ""), ("real_", ""), ("", "_difference"))
 
 _RELATIONS: Final = {
     Relation.UNSEEN: "that the release never saw",
@@ -50,21 +51,23 @@ def fidelity_headline(result: Fidelity) -> str:
     tested = f"on {result.tested:,} records {_RELATIONS[result.tested_on]}"
     if best.kept is None:
         low, high = best.real_auc.low, best.real_auc.high
-        limits = f"{best.model}: AUC {best.real_auc.value:.3f}, {low:.3f} to {high:.3f}, {tested}"
+        limits = f"{best.model}: {result.scale} {best.real_auc.value:.3f}, {low:.3f} to {high:.3f}, {tested}"
         return f"The table itself tells nothing certain about {label} ({limits}), so there is nothing to keep."
-    numbers = f"{best.model}: AUC {best.auc.value:.3f} of {best.real_auc.value:.3f}, {tested}"
+    numbers = f"{best.model}: {result.scale} {best.auc.value:.3f} of {best.real_auc.value:.3f}, {tested}"
     kept = str(Share(best.kept.value)) if best.kept.value > 0 else "nothing"
     return f"A model trained on the release keeps {kept} of what the table tells about {label} ({numbers})."
 
 
 def fidelity_document(result: Fidelity) -> dict[str, Any]:
     """Return the measurements as JSON values, without the points of the picture."""
-    values = {name: value for name, value in vars(result).items() if name != "embedding"}
-    return {
-        "headline": fidelity_headline(result),
-        "best_model": result.best.model,
-        **{name: _document(value) for name, value in values.items()},
-    }
+    values = {name: _document(value) for name, value in vars(result).items() if name != "embedding"}
+    if result.scale != AUC:
+        names = {"auc": "r2", "accuracy": "rmse"}
+        pairs = {
+            f"{ahead}{name}{behind}": f"{ahead}{names[name]}{behind}" for name in names for ahead, behind in _PLACES
+        }
+        values["models"] = [{pairs.get(key, key): one for key, one in each.items()} for each in values["models"]]
+    return {"headline": fidelity_headline(result), "best_model": result.best.model, **values}
 
 
 def _document(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -77,28 +80,35 @@ def _document(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 def model_parts(result: Fidelity) -> Iterator[Part]:
     """Yield the performance of models trained on the release, as a table and as a picture."""
-    header = ("model", "AUC", "of real records", "difference", "kept", "accuracy", "of real records")
+    scale, label = result.scale, shown(result.label)
+    right = "accuracy" if scale == AUC else "RMSE"
+    header = ("model", scale, "of real records", "difference", "kept", right, "of real records")
     guessed = f"By chance: AUC {CHANCE}, accuracy {Share(result.guessed)} (always the most frequent label value)."
-    yield TextTable(header, [_row(model) for model in result.models], guessed)
+    if scale != AUC:
+        error = number(result.guessed, 4)
+        guessed = f"By chance: R2 0, RMSE {error} (always the mean). Both are of the scores of the bins of {label}."
+    yield TextTable(header, [_row(model, scale) for model in result.models], guessed)
     places = [model.model for model in result.models]
     series = [
         Series.at_places("trained on real records", GOOD, [drawn(model.real_auc) for model in result.models]),
         Series.at_places("trained on the release", BAD, [drawn(model.auc) for model in result.models]),
     ]
     caption = "How well each model tells the label values of real records apart, with 95 % intervals."
-    auc = Axis("AUC", "AUC", "share", levels={"chance": CHANCE})
+    if scale != AUC:
+        caption = f"The share of the variance of {label} that each model predicts, with 95 % intervals."
+    auc = Axis(scale, scale, "share", levels={"chance": CHANCE if scale == AUC else 0.0})
     yield Plane(Axis("model", "model"), auc, series, places, notes=[caption])
 
 
-def _row(one: ModelValue) -> tuple[str, ...]:
+def _row(one: ModelValue, scale: str) -> tuple[str, ...]:
+    both = one.accuracy, one.real_accuracy
     return (
         one.model,
         one.auc.in_words(3),
         one.real_auc.in_words(3),
         one.auc_difference.in_words(3, "+"),
         "-" if one.kept is None else str(Share(max(0.0, one.kept.value))),
-        one.accuracy.in_words(3),
-        one.real_accuracy.in_words(3),
+        *(each.in_words(3) if scale == AUC else each.in_unit() for each in both),
     )
 
 

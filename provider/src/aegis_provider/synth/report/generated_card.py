@@ -28,7 +28,7 @@ from aegis_provider.synth.report.attacks import (
 )
 from aegis_provider.synth.report.fidelity import fidelity_document, fidelity_headline, likeness, model_parts
 from aegis_provider.table import Source, table_name
-from aegis_provider.workflow.card_report import write_card
+from aegis_provider.workflow.card_files import write_card
 from aegis_sdk.reading import Share, shown, some
 
 _PACKAGES: Final = ("aegis-provider", "aegis-sdk")
@@ -44,6 +44,7 @@ EXACT: Final = (
     "holdout_note",
     "pair_total_variation",
     "auc",
+    "r2",
     "frechet_distance",
     "best",
     "looks",
@@ -135,6 +136,7 @@ def made_document(generated: Generated) -> dict[str, Any]:
         "holdout_note": generated.holdout_note,
         "pair_total_variation": training.quality.pair_total_variation,
         "auc": training.quality.auc,
+        "r2": training.quality.r2,
         "frechet_distance": training.quality.frechet_distance,
         "best": training.best,
         "looks": [
@@ -287,7 +289,7 @@ def _limits(card: GeneratedCard) -> Iterator[Part]:
 
 def _origin(card: GeneratedCard) -> Iterator[Part]:
     training, quality = card.generated.training, card.generated.training.quality
-    auc = "" if quality.auc is None else f", AUC {quality.auc:.3f} of models trained on them"
+    reached = quality.in_words and f"{quality.in_words} of models trained on them"
     ended = f"the best of {len(training.looks)} models; it ended because {training.ended}" if training.ended else "done"
     variation = f"pair total variation {Share(quality.pair_total_variation)}"
     rows = [
@@ -295,7 +297,7 @@ def _origin(card: GeneratedCard) -> Iterator[Part]:
         ("label", shown(card.label)),
         ("method", card.generated.method),
         ("training", ended),
-        (f"beside the {card.generated.validated:,} records that judged models", f"{variation}{auc}"),
+        (f"beside the {card.generated.validated:,} records that judged models", f"{variation}{reached}"),
         ("plan, SHA-256", card.plan_digest),
         ("made by", ", ".join(f"{name} {number}" for name, number in _versions().items())),
         ("on", _today()),
