@@ -20,6 +20,7 @@ SPARK_BIN := .venv-spark/bin
 SPARK_STAMP := .venv-spark/.installed
 SYNTH_STAMP := .venv-synth/.installed
 GENERATOR_STAMP := .venv-generator/.installed
+STANDARDS_STAMP := .venv-standards/.installed
 AUDIT_STAMP := .venv-audit/.installed
 
 PROJECTS := pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
@@ -28,7 +29,7 @@ TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provid
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-long test-spark test-synth check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check clean
+.PHONY: help install demo serve test test-long test-spark test-synth test-standards check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -104,6 +105,17 @@ $(SYNTH_STAMP): | $(UV)
 
 test-synth: $(STAMP) $(SYNTH_STAMP) ## test the attacks on releases against anonymeter and SynthEval
 	@$(BIN)/python -m pytest --override-ini=addopts=--import-mode=importlib --confcutdir=tests/synth tests/synth
+
+# Aegis is not in it: validators judge what it writes, and have pins of their own.
+$(STANDARDS_STAMP): tests/standards/requirements.txt tests/standards/constraints.txt | $(UV)
+	@echo "Installing the validators of the standards into .venv-standards (only once, 300 MB) ..."
+	@test -x .venv-standards/validators/bin/python || $(PYTHON) -m venv --without-pip .venv-standards/validators
+	@$(call install,.venv-standards/validators,--constraint tests/standards/constraints.txt \
+		--requirement tests/standards/requirements.txt)
+	@touch $@
+
+test-standards: $(STAMP) $(STANDARDS_STAMP) ## test what Aegis writes for exchanges, catalogues and loaders with their own validators
+	@$(BIN)/python -m pytest -m "" tests/standards
 
 check: $(STAMP) ## run ruff and mypy; check import contracts and that the OpenAPI document is up to date
 	@$(BIN)/ruff check .
@@ -193,4 +205,4 @@ image-check: $(STAMP) ## build the wheels from what the Dockerfile copies, insta
 	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py
 
 clean: ## remove all files that these commands made
-	rm -rf .venv .venv-spark .venv-synth .venv-generator .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-spark .venv-synth .venv-standards .venv-generator .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
