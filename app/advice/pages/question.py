@@ -1,13 +1,14 @@
 """The form of a question about an entry."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from aegis_advisor.measures import MEASURES, OFFERED
 from aegis_sdk import wire
-from app.advice.model import USUAL
+from app.advice.model import EXPECTED, PRICE, SUPPRESSED, USUAL
 from app.advice.service.views import COARSE_WEIGHTS
 from app.entries.pages.entry_index import About
 from app.pages.commands import Commands, aegis, curl
@@ -111,7 +112,7 @@ class QuestionForm:
         weighted: and the weights other than 1, one on each line.
         criteria: the required numbers by privacy criterion; empty texts for none.
         bias_correction: as in the address; empty for the measure's default.
-        frontier: the axes of the frontier in the address, if any.
+        axes: the axes that a frontier can have besides utility, in words; `frontier`: the chosen ones.
         faults: the first fault of each field, by `measure`, `attributes`, `weights` and `require-` with a criterion.
     """
 
@@ -131,6 +132,7 @@ class QuestionForm:
     wants_generated: bool
     wants_people: bool
     bias_correction: str
+    axes: Mapping[str, str]
     frontier: list[str]
     faults: Mapping[str, str]
 
@@ -173,9 +175,19 @@ def question_form(
         wants_generated="generated" in asked.texts("kinds"),
         wants_people=asked.text("unit") == PERSON,
         bias_correction=asked.text("bias_correction"),
+        axes=_axes(about, vouched, asked.texts("frontier")),
         frontier=asked.texts("frontier"),
         faults=_first_of_each_field(faults),
     )
+
+
+def _axes(about: About, vouched: AbstractSet[str], chosen: Sequence[str]) -> dict[str, str]:
+    """The axes of a frontier besides utility, in words, by name; chosen ones in any case."""
+    words = {name: name for name in wire.PRIVACY_CRITERIA if name in vouched}
+    words[SUPPRESSED] = "records left out"
+    words |= {EXPECTED: "what a model should reach"} if MEASURES[about.measure].is_joint else {}
+    words |= {PRICE: f"price in {about.currency}"} if about.currency else {}
+    return words | {name: name for name in chosen if name not in words}
 
 
 def _first_of_each_field(faults: Sequence[Fault]) -> dict[str, str]:

@@ -17,6 +17,8 @@ from aegis_sdk.reading import (
     has_pairs,
     in_words,
     measured_of,
+    number,
+    prices_of,
     records_of,
     share_alone,
     shown,
@@ -88,6 +90,7 @@ class ConfigurationRow:
         suppressed: the number of suppressed records and cells; None if not stated, or hidden from this reader.
         method: the method of generation; empty if masked.
         measured: the performance of a trained model, in words, and `alone` the share of lone records; may be empty.
+        price: what it costs, in the currency of the entry; may be empty.
     """
 
     place: int
@@ -102,6 +105,7 @@ class ConfigurationRow:
     method: str = ""
     measured: str = ""
     alone: str = ""
+    price: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class About:
         measure: the usual measure for questions.
         at_least_k: for some k, the number of configurations that promise at least that.
         has_suppressed: whether any configuration states its suppressed records or cells.
+        currency: of the prices of configurations; empty without any.
         alone: the share of lone records in the worst configuration, in words.
         is_unique: whether that share is too large.
         is_cut: whether configurations have more maskings than their rows show.
@@ -145,6 +150,7 @@ class About:
     vouched: tuple[Vouched, ...]
     has_suppressed: bool
     has_measured: bool
+    currency: str
     alone: str
     is_unique: bool
     is_cut: bool
@@ -269,6 +275,7 @@ def _about(
         vouched=tuple(Vouched(name, len(own), min(own), max(own)) for name, own in offered.items() if own),
         has_suppressed=any(row.suppressed is not None or row.suppressed_cells is not None for row in configurations),
         has_measured=any(row.measured for row in configurations),
+        currency=prices_of(document, ())[1],
         alone=as_sentence(alone.line(offered=True)),
         is_unique=alone.is_much(offered=True),
         is_cut=is_cut,
@@ -309,22 +316,27 @@ def _whole(row: AttributeRow, attribute: AttributeContent) -> WholeAttribute:
 
 
 def _configurations(entry: EntryContent, document: Document) -> Iterator[ConfigurationRow]:
+    said, rows = ConfigurationNames.of(document), [*_without_price(entry, document)]
+    prices, _ = prices_of(document, [row.id for row in rows])
+    for row, price in zip(rows, prices, strict=True):
+        yield replace(row, about=said.name(row.id), price="" if price is None else number(price, 6))
+
+
+def _without_price(entry: EntryContent, document: Document) -> Iterator[ConfigurationRow]:
     table, names = entry.configuration_table, [each.name for each in entry.attributes]
-    said = ConfigurationNames.of(document)
     if table is None:
         listed = entry.configurations or ()
         measured = measured_of(document, [each.id for each in listed])
         records = records_of(document, [each.id for each in listed])
         for place, each in enumerate(listed):
-            row = _listed(place, each, names, measured[place])
-            yield replace(row, about=said.name(each.id), records=records[place])
+            yield replace(_listed(place, each, names, measured[place]), records=records[place])
         return
     privacy = {name: column for name, column in (table.privacy or {}).items() if column}
     most = f"up to {entry.records:,}"
     for place, (row, maskings) in enumerate(zip(table.ids, _masking_rows(entry), strict=True)):
         numbers = ((name, column[place]) for name, column in privacy.items())
         vouched = {name: number for name, number in numbers if number is not None}
-        yield ConfigurationRow(place, row, *_shared(names, maskings), vouched, said.name(row), most)
+        yield ConfigurationRow(place, row, *_shared(names, maskings), vouched, records=most)
 
 
 def _listed(place: int, listed: ConfigurationContent, names: Sequence[str], measured: str | None) -> ConfigurationRow:

@@ -40,7 +40,7 @@ async def test_the_form_shows_what_can_be_asked(market):
     api, _, entry = market
     found = await look(api, f"/entries/{entry}/ask")
     fields = [one for one in found.all("input") if one["type"] in {"checkbox", "range"}]
-    assert [one["name"] for one in fields] == ["unit", "attributes", "step-age", "attributes", "step-sex"]
+    assert [one["name"] for one in fields] == ["unit", "frontier", "attributes", "step-age", "attributes", "step-sex"]
     assert all("checked" in one for one in fields if one["name"] == "attributes")
     assert f"aegis advise {entry} --measure mutual_information" in found.text
 
@@ -49,7 +49,7 @@ async def test_the_form_is_filled_in_by_the_address(market):
     api, _, entry = market
     found = await look(api, f"/entries/{entry}/ask?measure=g3&attributes=age&weight-age=2&require-k=5&unit=person")
     boxes = {one["value"]: "checked" in one for one in found.all("input") if one["type"] == "checkbox"}
-    assert boxes == {"person": True, "age": True, "sex": False}
+    assert boxes == {"person": True, "suppressed": False, "age": True, "sex": False}
     values = {one["name"]: one["value"] for one in found.all("input")}
     assert (values["step-age"], values["step-sex"], values["require-k"]) == ("4", "3", "5")
     assert [one["value"] for one in found.all("option") if "selected" in one] == ["g3"]
@@ -183,7 +183,10 @@ async def test_the_best_trades_are_drawn_by_two_axes_and_each_can_be_requested(m
         one |= {"privacy": {"k": 2 + place}, "price": {"amount": 90 - 20 * place, "currency": "EUR"}}
     entry = (await publish(api, published))["id"]
     form = await look(api, f"/entries/{entry}/ask?frontier=k&frontier=price")
-    assert [one["value"] for one in form.all("input") if one["name"] == "frontier"] == ["k", "price"]
+    boxes = {one["value"]: "checked" in one for one in form.all("input") if one["name"] == "frontier"}
+    assert boxes == {"k": True, "suppressed": False, "price": True}
+    assert "price in EUR" in form.text
+    assert "Price (EUR)" in (await look(api, f"/entries/{entry}")).text
     place = await answered(api, worker, entry, ASKED | {"frontier": ["k", "price"]})
     found = await look(api, f"{place}?across=k&up=price")
     assert "Price against k" in found.text
