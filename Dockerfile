@@ -1,31 +1,39 @@
-# The image of the service: built with the build tools, run without them as an ordinary user.
-# To build from an image that cannot change: --build-arg PYTHON=python:3.13-slim@sha256:DIGEST
+# The image of the service: wheels, installed by one stage and run by another, as an ordinary user.
+# From a checkout, the wheels are built here; a release has them already: --build-arg WHEELS=released
 
-ARG PYTHON=python:3.13-slim
+# A tag can change, a digest cannot: take a newer one with each release.
+ARG PYTHON=python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b
+ARG WHEELS=built
 
-FROM ${PYTHON} AS build
+FROM ${PYTHON} AS built
 WORKDIR /src
-ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-RUN python -m venv /opt/aegis
-# The dependencies come first: they change less often than the code, so their layer stays cached.
-COPY constraints.txt pyproject.toml README.md LICENSE ./
-COPY advisor/pyproject.toml advisor/README.md advisor/
-COPY sdk/pyproject.toml sdk/README.md sdk/
-RUN /opt/aegis/bin/python -c "import tomllib; \
-        server = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-        wanted = server['dependencies'] + server['optional-dependencies']['telemetry']; \
-        wanted += tomllib.load(open('advisor/pyproject.toml', 'rb'))['project']['dependencies']; \
-        wanted += tomllib.load(open('sdk/pyproject.toml', 'rb'))['project']['dependencies']; \
-        print('\n'.join(wanted))" > wanted.txt \
-    && /opt/aegis/bin/pip install --constraint constraints.txt --requirement wanted.txt
+COPY LICENSE README.md pyproject.toml ./
+COPY distribution distribution
 COPY advisor advisor
 COPY sdk sdk
 COPY app app
 COPY migrations migrations
 COPY docs/glossary.md docs/
-RUN /opt/aegis/bin/pip install --no-deps ./advisor ./sdk . && /opt/aegis/bin/pip uninstall --yes pip
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels ./advisor ./sdk .
+
+FROM scratch AS released
+COPY wheels /wheels
+
+FROM ${WHEELS} AS wheels
+
+FROM ${PYTHON} AS build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+COPY constraints.txt /
+COPY --from=wheels /wheels /wheels
+# By their paths, so that no index is asked for a distribution of ours.
+RUN python -m venv /opt/aegis \
+    && /opt/aegis/bin/pip install --constraint /constraints.txt /wheels/aegis_masking-*.whl \
+        /wheels/aegis_masking_advisor-*.whl "$(echo /wheels/aegis_masking_server-*.whl)[telemetry]" \
+    && /opt/aegis/bin/pip uninstall --yes pip
 
 FROM ${PYTHON}
+LABEL org.opencontainers.image.title="Aegis" org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.description="Picks the masking configuration that keeps the most predictive utility"
 RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin aegis \
     && install --directory --owner aegis --group root --mode 770 /var/lib/aegis
 COPY --from=build /opt/aegis /opt/aegis

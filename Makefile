@@ -23,7 +23,7 @@ GENERATOR_STAMP := .venv-generator/.installed
 STANDARDS_STAMP := .venv-standards/.installed
 AUDIT_STAMP := .venv-audit/.installed
 
-PROJECTS := pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml constraints.txt
+PROJECTS := pyproject.toml advisor/pyproject.toml sdk/pyproject.toml provider/pyproject.toml distribution/VERSION constraints.txt
 PINNED := --constraint constraints.txt
 TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provider[check]' --editable '.[embedded]'
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
@@ -52,6 +52,8 @@ endef
 
 $(RUNS): $(PROJECTS) | $(UV)
 	@echo "Installing what runs into .venv (only once) ..."
+	@# An environment from before 0.2 has everything twice, the second time under other names.
+	@rm -rf .venv/lib/python3*/site-packages/{,_editable_impl_}aegis_{advisor,sdk,provider,server}{-0.1.0.dist-info,.pth}
 	@$(call install,.venv,$(PINNED) $(TO_RUN))
 	@touch $@
 
@@ -184,14 +186,14 @@ audit: $(AUDIT_STAMP) ## compare the pins with the advisories of the package ind
 	@.venv-audit/bin/pip-audit --strict --no-deps --disable-pip --progress-spinner off \
 		--requirement constraints.txt --requirement research/constraints.txt
 
-sbom: sbom/aegis-server.cdx.json sbom/aegis-sdk.cdx.json sbom/aegis-provider.cdx.json ## write bills of materials (CycloneDX) into sbom/
+sbom: sbom/aegis-masking-server.cdx.json sbom/aegis-masking.cdx.json sbom/aegis-masking-provider.cdx.json ## write bills of materials (CycloneDX) into sbom/
 
-sbom/aegis-server.cdx.json: installed = ./advisor ./sdk .[embedded]
-sbom/aegis-server.cdx.json: project = pyproject.toml
-sbom/aegis-sdk.cdx.json: installed = ./sdk
-sbom/aegis-sdk.cdx.json: project = sdk/pyproject.toml
-sbom/aegis-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,noise,independence,check,synth,storage]
-sbom/aegis-provider.cdx.json: project = provider/pyproject.toml
+sbom/aegis-masking-server.cdx.json: installed = ./advisor ./sdk .[embedded]
+sbom/aegis-masking-server.cdx.json: project = pyproject.toml
+sbom/aegis-masking.cdx.json: installed = ./sdk
+sbom/aegis-masking.cdx.json: project = sdk/pyproject.toml
+sbom/aegis-masking-provider.cdx.json: installed = ./advisor ./sdk ./provider[postgres,noise,independence,check,synth,storage]
+sbom/aegis-masking-provider.cdx.json: project = provider/pyproject.toml
 
 # An environment with nothing else in it, not even pip, so that the bill lists what an installation brings, and no more.
 sbom/%.cdx.json: $(STAMP)

@@ -37,7 +37,7 @@ class Recipe:
         """The files that are copied from the repository, by where they are in the folder that is built in."""
         files: dict[str, Path] = {}
         for words in map(shlex.split, self.of("COPY")):
-            if words[0].startswith("--from="):
+            if words[0].startswith("--from=") or words[0] == "wheels":  # those of a release
                 continue
             *sources, target = words
             for source in sources:
@@ -47,7 +47,7 @@ class Recipe:
     def _copied(self, source: str, target: str) -> dict[str, Path]:
         place = self._root / source
         if place.is_dir():  # its contents are copied, not the directory itself
-            inside = [each for each in place.rglob("*") if each.is_file()]
+            inside = [each for each in place.rglob("*") if each.is_file() or each.is_symlink()]
             found = {PurePosixPath(target, each.relative_to(place).as_posix()): each for each in inside}
         else:
             found = {PurePosixPath(target, place.name) if target.endswith("/") else PurePosixPath(target): place}
@@ -69,19 +69,24 @@ class Recipe:
 
     def projects(self) -> list[str]:
         """The folders that wheels are built from."""
-        [named] = re.findall(r"pip install --no-deps (.*?) &&", "\n".join(self.of("RUN")))
+        [named] = re.findall(r"pip wheel .* --wheel-dir /wheels (.*)", "\n".join(self.of("RUN")))
         return named.split()
 
-    def wanted(self, folder: Path) -> list[str]:
-        """The requirements that are installed before, as the Dockerfile's own program lists them in a folder."""
-        [program] = re.findall(r'python -c (".*?") > wanted.txt', "\n".join(self.of("RUN")))
-        [code] = shlex.split(program)
-        ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
-        return ran.stdout.splitlines()
+    def wanted(self) -> list[str]:
+        """What its wheels require, with the extras that it names, but for each other."""
+        installed = " ".join(self.of("RUN"))
+        named = re.findall(r"/wheels/(\w+)-\*\.whl\)?\[?(\w*)", installed)
+        return [need for name, extra in named for need in required(name.replace("_", "-"), extra)]
 
     def environment(self) -> dict[str, str]:
         """The variables that its containers have."""
         return dict(word.partition("=")[::2] for line in self.of("ENV")[1:] for word in shlex.split(line))
+
+
+def required(name: str, extra: str = "") -> list[str]:
+    """What a distribution of ours requires, with one of its extras, but for the others."""
+    needs = [need for each in dict.fromkeys(("", extra)) for need in _of_extra(name, each)]
+    return [str(need) for need in needs if not need.name.startswith("aegis-masking")]
 
 
 def needed(project: str, root: Path = ROOT) -> Iterator[str]:

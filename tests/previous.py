@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +87,15 @@ class PreviousVersion:
             archive.extractall(tree, **_SAFELY)
         self.tree = tree
         self.revision = revisions_at(commit)[-1]
+        self._describe()
+
+    def _describe(self) -> None:
+        """Write what it asks for: the version of its distribution, whose name was another until 0.2."""
+        project = tomllib.loads((self.tree / "pyproject.toml").read_text())["project"]
+        version = project.get("version") or (self.tree / "distribution/VERSION").read_text().strip()
+        described = self.tree / f"{project['name'].replace('-', '_')}-{version}.dist-info"
+        described.mkdir()
+        (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n")
 
     @property
     def path(self) -> str:

@@ -26,10 +26,11 @@ def test_the_image_runs_as_an_ordinary_user_in_its_last_stage():
     assert f"--uid {user} " in last
 
 
-def test_an_operator_can_choose_the_image_that_it_is_built_from_by_digest():
+def test_it_is_built_from_an_image_that_cannot_change_and_an_operator_can_choose_another():
     default = re.search(r"^ARG PYTHON=(\S+)$", DOCKERFILE, re.MULTILINE)[1]
     bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
-    assert (default.split(":")[0], set(bases)) == ("python", {"${PYTHON}"})
+    assert re.fullmatch(r"python:[\d.]+-slim@sha256:[0-9a-f]{64}", default)
+    assert set(bases) == {"${PYTHON}", "${WHEELS}", "scratch"}
 
 
 @pytest.mark.parametrize("service", COMPOSE["services"])

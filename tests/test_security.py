@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from importlib.metadata import Distribution, distribution
@@ -62,17 +61,10 @@ def test_every_control_names_its_proof():
     assert all(re.search(r"`tests/[\w/]+\.py`|`make check`", proof) for _, _, proof in controls)
 
 
-def requirements_of(project: str, extras: str = "") -> list[Requirement]:
-    """What a distribution of this repository needs, as its project file says."""
-    about = tomllib.loads((ROOT / project).read_text(encoding="utf-8"))["project"]
-    listed = [about["dependencies"], *(about.get("optional-dependencies", {})[extra] for extra in extras.split())]
-    return [Requirement(text) for one in listed for text in one]
-
-
-def needed(roots: list[Requirement]) -> Mapping[str, Distribution]:
-    """Everything that is installed for these, by name."""
+def needed(*roots: str) -> Mapping[str, Distribution]:
+    """Everything that is installed for these, by name, but for distributions of this repository."""
     found: dict[str, Distribution] = {}
-    waiting, done = roots, set()
+    waiting, done = list(map(Requirement, roots)), set()
     while waiting:
         one = waiting.pop()
         extras = frozenset(one.extras) | {""}
@@ -82,7 +74,7 @@ def needed(roots: list[Requirement]) -> Mapping[str, Distribution]:
         found[canonicalize_name(one.name)] = distribution(one.name)
         inner = map(Requirement, found[canonicalize_name(one.name)].requires or ())
         waiting += [strip(each) for each in inner if applies(each, extras)]
-    return found
+    return {name: one for name, one in found.items() if not name.startswith("aegis-masking")}
 
 
 def applies(one: Requirement, extras: frozenset[str] | set[str]) -> bool:
@@ -95,12 +87,8 @@ def strip(one: Requirement) -> Requirement:
     return one
 
 
-SERVICE = [
-    *requirements_of("pyproject.toml", "embedded"),
-    *requirements_of("advisor/pyproject.toml"),
-    *requirements_of("sdk/pyproject.toml"),
-]
-PROVIDER = requirements_of("provider/pyproject.toml", "postgres noise independence check synth")
+SERVICE = "aegis-masking-server[embedded]"
+PROVIDER = "aegis-masking-provider[postgres,noise,independence,check,synth]"
 
 
 def licence(one: Distribution) -> str:
@@ -111,7 +99,7 @@ def licence(one: Distribution) -> str:
 
 
 def test_every_library_declares_a_licence_and_copyleft_ones_are_listed():
-    libraries = needed([*SERVICE, *PROVIDER])
+    libraries = needed(SERVICE, PROVIDER)
     assert [name for name, one in libraries.items() if not licence(one)] == []
     copyleft = {name for name, one in libraries.items() if COPYLEFT.search(licence(one))}
     assert {name for row in rows("Libraries") for name in re.findall(r"`([\w-]+)`", row[0])} == copyleft
@@ -135,17 +123,17 @@ def test_a_bill_of_materials_has_every_library_as_it_is_pinned_with_its_licence(
     told = ["--gather-license-texts", "--no-validate", "--output-format", "JSON", "--output-file", str(file)]
     subprocess.run([BIN / "cyclonedx-py", "environment", *told, sys.executable], check=True, capture_output=True)
     components, pinned = bill(file), pins()
-    for name in needed([*SERVICE, *PROVIDER]):
+    for name in needed(SERVICE, PROVIDER):
         assert components[name]["version"] == pinned[name]
         assert components[name]["licenses"]
 
 
 @pytest.mark.long
 def test_make_sbom_lists_what_an_installation_brings_and_no_more():
-    target = "sbom/aegis-sdk.cdx.json"
+    target = "sbom/aegis-masking.cdx.json"
     (ROOT / target).unlink(missing_ok=True)
     make = ["make", "--old-file=.venv/.installed", f"BIN={BIN}", target]
     subprocess.run(make, cwd=ROOT, check=True, capture_output=True)  # validates it by the schema of CycloneDX
     components = bill(ROOT / target)
-    assert set(components) == set(needed(requirements_of("sdk/pyproject.toml")))
+    assert set(components) == set(needed("aegis-masking"))
     assert {name: one["version"] for name, one in components.items()}.items() <= pins().items()

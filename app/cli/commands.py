@@ -128,7 +128,7 @@ cli = CommandGroup(
             },
         ),
     },
-    version_options("aegis-server", "aegis-server"),
+    version_options("aegis-server", "aegis-masking-server"),
 )
 
 

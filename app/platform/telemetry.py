@@ -47,7 +47,7 @@ def refuse_missing_exporter(endpoint: str | None) -> None:
         ValueError: an endpoint is set, and the extra `telemetry` is not installed.
     """
     if endpoint is not None and (find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None):
-        how = "run make install or pip install '.[telemetry]' in the repository"
+        how = "pip install 'aegis-masking-server[telemetry]', or make install in the repository"
         message = f"AEGIS_TRACES_ENDPOINT needs more libraries: {how}"
         raise ValueError(message)
 
@@ -289,4 +289,4 @@ def _queue(reading: ProbeReading) -> Iterator[Metric]:
 @cache
 def build_version() -> str:
     """The version of the installed service."""
-    return version("aegis-server")
+    return version("aegis-masking-server")

@@ -150,6 +150,4 @@ def refuse_without(extra: str) -> None:
 
 
 def _missing(library: str | None, extra: str) -> AegisError:
-    return AegisError(
-        f"{library} is not installed: run make install or pip install './provider[{extra}]' in the repository"
-    )
+    return AegisError(f"{library} is not installed: pip install 'aegis-masking-provider[{extra}]'")

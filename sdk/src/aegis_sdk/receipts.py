@@ -34,7 +34,7 @@ __all__ = [
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 """The kind of the signed object: the header `typ`."""
 
-INSTALL: Final = "pip install './sdk[receipts]'"
+INSTALL: Final = "pip install 'aegis-masking[receipts]'"
 """The command that installs the library for signatures."""
 
 _PARTS: Final = 3

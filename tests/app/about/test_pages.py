@@ -98,7 +98,7 @@ async def test_the_reference_has_every_operation_and_model(shared_api):
 async def test_the_first_page_says_how_to_begin(shared_api, database_url):
     text = (await shared_api.get("/")).text
     assert "development mode" in text
-    assert version("aegis-server") in text
+    assert version("aegis-masking-server") in text
     await create_key(database_url, "owner", "provider")
     async with running_app(database_url) as guarded:
         text = (await guarded.get("/")).text
@@ -122,7 +122,7 @@ async def test_programs_get_the_first_page_as_json(shared_api, accepted, is_json
     assert "Accept" in answer.headers["Vary"]
     assert {"service-desc", "service-doc"} == set(answer.links)
     if is_json:
-        assert answer.json()["version"] == version("aegis-server")
+        assert answer.json()["version"] == version("aegis-masking-server")
         assert [(await shared_api.get(answer.json()[name])).status_code for name in ("documentation", "openapi")] == [
             200
         ] * 2

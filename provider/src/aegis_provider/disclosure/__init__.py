@@ -3,7 +3,7 @@
     disclosed = disclose(read_entry(body)[1], table=Path("health.csv"), plan=load_plan(Path("plan.yaml")))
     disclosed.attributes[0].linked.smallest         # Cell(count=1, place=("[5,7)", "poor"))
 
-Needs the distribution `aegis-advisor`, so no other module of the provider imports it at load time.
+Needs the distribution `aegis-masking-advisor`, so no other module of the provider imports it at load time.
 """
 
 from aegis_provider.disclosure.entry import disclose, refuse_small_counts, verdict_on

@@ -144,7 +144,7 @@ class Address:
         return text
 
 
-_EXTRAS = {"postgres": "'./provider[postgres]'", "pyspark": "'./provider[spark]'"}
+_EXTRAS = {"postgres": "'aegis-masking-provider[postgres]'", "pyspark": "'aegis-masking-provider[spark]'"}
 _ORDERS = {"duckdb": orders_in_duckdb, "postgres": orders_in_postgres}
 _LONGEST = 200
 

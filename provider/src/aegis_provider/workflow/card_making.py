@@ -51,7 +51,7 @@ _NAMED: Final[dict[str, Any]] = {
 _ABBREVIATED: Final = re.compile(r" and \d+ more$")
 """The end of the name of a drafted group that names only some of its values."""
 
-_PACKAGES: Final = ("aegis-provider", "aegis-advisor", "aegis-sdk")
+_PACKAGES: Final = ("aegis-masking-provider", "aegis-masking-advisor", "aegis-masking")
 
 
 @dataclass(frozen=True)

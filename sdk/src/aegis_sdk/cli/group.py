@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the contract takes longer to load than all that a list of c
     from aegis_sdk._client import Client
     from aegis_sdk.wire import DataRequest, DeliveryVerdict, EntryDocument, Evidence
 
-DISTRIBUTION = "aegis-sdk"
+DISTRIBUTION = "aegis-masking"
 """The distribution whose version is shown."""
 
 PROVIDER = "provider"
@@ -34,7 +34,7 @@ PROVIDER = "provider"
 ENTRY_POINTS = "aegis.commands"
 """The entry point group in which other distributions register a `CommandSection`."""
 
-INSTALL = "pip install ./advisor ./provider"
+INSTALL = "pip install 'aegis-masking[provider]'"
 """The command that installs the provider's package and what it needs."""
 
 MOST_AT_FIRST: Final = 8

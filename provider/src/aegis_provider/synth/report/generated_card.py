@@ -31,7 +31,7 @@ from aegis_provider.table import Source, table_name
 from aegis_provider.workflow.card_files import write_card
 from aegis_sdk.reading import Share, shown, some
 
-_PACKAGES: Final = ("aegis-provider", "aegis-sdk")
+_PACKAGES: Final = ("aegis-masking-provider", "aegis-masking")
 _COLUMNS_SHOWN: Final = 200
 COVERED: Final = ("sha256", "records", "accepted")
 """The members of the card that follow from the generated records alone, so that differential privacy covers them."""
