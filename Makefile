@@ -108,12 +108,15 @@ $(SYNTH_STAMP): | $(UV)
 test-synth: $(STAMP) $(SYNTH_STAMP) ## test the attacks on releases against anonymeter and SynthEval
 	@$(BIN)/python -m pytest --override-ini=addopts=--import-mode=importlib --confcutdir=tests/synth tests/synth
 
-# Aegis is not in it: validators judge what it writes, and have pins of their own.
-$(STANDARDS_STAMP): tests/standards/requirements.txt tests/standards/constraints.txt | $(UV)
+# Aegis is not in them: validators judge what it writes, and have pins of their own. CKAN's contradict the others'.
+$(STANDARDS_STAMP): tests/standards/requirements.txt tests/standards/constraints.txt tests/standards/ckan-constraints.txt | $(UV)
 	@echo "Installing the validators of the standards into .venv-standards (only once, 300 MB) ..."
 	@test -x .venv-standards/validators/bin/python || $(PYTHON) -m venv --without-pip .venv-standards/validators
 	@$(call install,.venv-standards/validators,--constraint tests/standards/constraints.txt \
 		--requirement tests/standards/requirements.txt)
+	@test -x .venv-standards/ckan/bin/python || $(PYTHON) -m venv --without-pip .venv-standards/ckan
+	@$(call install,.venv-standards/ckan,--constraint tests/standards/ckan-constraints.txt \
+		'ckan[requirements]' ckanext-dcat)
 	@touch $@
 
 test-standards: $(STAMP) $(STANDARDS_STAMP) ## test what Aegis writes for exchanges, catalogues and loaders with their own validators

@@ -15,6 +15,7 @@ from app.audit.service import AuditService, HealthService, Signer
 from app.audit.store import AuditLogStore, AuditStore
 from app.callers.service import KeyAdministration, Keyring, SessionRules, SessionService
 from app.callers.store import KeyStore, SessionStore
+from app.catalogues.service import HarvestService
 from app.entries.service.catalogue import CatalogueService, ServerKeyService, VerdictService
 from app.entries.service.saved_searches import SavedSearchService
 from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
@@ -115,6 +116,10 @@ class Factory:
             self.jobs(),
             (self.data_request_work(), AdviceFollower(AdviceStore(self.session), self.jobs())),
         )
+
+    def harvests(self) -> HarvestService:
+        """The service for what catalogues elsewhere harvest."""
+        return HarvestService(EntryStore(self.session), ContentStore(self.session), WorthStore(self.session))
 
     def saved_searches(self) -> SavedSearchService:
         """The service for saved searches."""

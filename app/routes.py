@@ -18,6 +18,8 @@ from app import about
 from app.advice.api import routes as advice
 from app.audit import api as audit
 from app.callers import api as keys
+from app.catalogues.api import routes as catalogues
+from app.edge.dependencies import KEYED
 from app.entries.api import previews, saved_searches
 from app.entries.api import routes as entries
 from app.platform.http.operations import TEMPLATE, Reference, body
@@ -38,6 +40,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     advice.questions_router,
     webhooks.router,
     saved_searches.router,
+    catalogues.router,
     about.operation,
     about.documentation,
 )
@@ -53,6 +56,7 @@ TAGS: Final[Mapping[str, str]] = {
     "policy": "What a tenant requires, and how much it may store and ask",
     "webhooks": "The addresses that receive a tenant's events",
     "searches": "Saved searches, which are told what they find",
+    "catalogues": "The entries in the terms of other catalogues, which harvest them",
     "operation": "For operators: probes, metrics, and the list of questions",
     "documentation": "The service's own documentation",
     "events": "The events that the service posts to webhooks, signed by the rules of Standard Webhooks",
@@ -78,7 +82,7 @@ def _correct_operations(document: dict[str, Any]) -> None:
                 del operation["responses"]["422"]
             for parameter in operation.get("parameters", ()):
                 _correct_parameter(parameter, operation["responses"])
-            operation["security"] = [{"key": []}] if path.startswith("/v1/") else []
+            operation["security"] = [{"key": []}] if path.startswith(KEYED) else []
 
 
 def _correct_parameter(parameter: dict[str, Any], responses: Mapping[str, Any]) -> None:

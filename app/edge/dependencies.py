@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Depends, Header, Query, Request
 from fastapi.dependencies.utils import get_flat_params
@@ -25,6 +25,10 @@ from app.platform.http.request_scope import answer_headers, note_known, refuse_o
 _Authorization = Annotated[str | None, Header(include_in_schema=False)]
 
 
+#: The beginnings of the paths of operations that need a key.
+KEYED: Final = ("/v1/", "/catalog", "/datasets/")
+
+
 async def refuse_odd_parameters(request: Request) -> None:
     """Refuse a query with an unknown parameter, or with a repeated one, of which a proxy might read the other value.
 
@@ -35,7 +39,7 @@ async def refuse_odd_parameters(request: Request) -> None:
         UnknownParameterError: the path has no such parameter.
     """
     given = Counter(name for name, _ in request.query_params.multi_items())
-    if not given or not request.url.path.startswith(("/v1/", "/readyz")):
+    if not given or not request.url.path.startswith((*KEYED, "/readyz")):
         return
     repeated = [name for name, times in given.items() if times > 1]
     if repeated:

@@ -1,7 +1,7 @@
 """The stores of versions: schema, count tables and configurations, verdicts, and the key of keyed digests."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -200,8 +200,33 @@ class ContentStore:
         columns = (ConfigurationTableRow.guarantee, *packed_columns(ConfigurationTableRow))
         rows = await self._session.execute(select(*columns).where(ConfigurationTableRow.version_id == version_id))
         arrays = {row.guarantee: to_packed(row) for row in rows}
-        declared = {name.removeprefix(DECLARED): arrays.pop(name) for name in list(arrays) if name.startswith(DECLARED)}
-        return PackedConfigurations(frame.configuration_ids, arrays.pop(CODES), arrays, declared, frame.unit)
+        return _to_configurations(frame.configuration_ids, arrays, frame.unit)
+
+    async def configuration_sizes(self, version_ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """The numbers of configurations and of attributes, by version."""
+        columns = ConfigurationTableRow.version_id, ConfigurationTableRow.shape
+        of_codes = one_of(ConfigurationTableRow.version_id, version_ids), ConfigurationTableRow.guarantee == CODES
+        rows = await self._session.execute(select(*columns).where(*of_codes))
+        return {row.version_id: (row.shape[0], row.shape[1]) for row in rows}
+
+    async def offered(self, version_ids: Sequence[int]) -> dict[int, tuple[PackedConfigurations, bytes]]:
+        """By version, its configurations as numbers, and as published as compressed JSON."""
+        arrays: dict[int, dict[str, PackedArray]] = {version_id: {} for version_id in version_ids}
+        table = ConfigurationTableRow
+        columns = (table.version_id, table.guarantee, *packed_columns(table))
+        for row in await self._session.execute(select(*columns).where(one_of(table.version_id, version_ids))):
+            arrays[row.version_id][row.guarantee] = to_packed(row)
+        version = EntryVersionRow
+        rows = await self._session.execute(
+            select(version.id, version.configuration_ids, version.configurations, version.people).where(
+                one_of(version.id, [version_id for version_id, known in arrays.items() if known])
+            )
+        )
+        units = {row: None if row.people is None else PERSON for row in rows}
+        return {
+            row.id: (_to_configurations(row.configuration_ids, arrays[row.id], unit), row.configurations)
+            for row, unit in units.items()
+        }
 
     async def count_tables(
         self, version_id: int, attributes: Iterable[int] | None = None, *, pairs: bool = False
@@ -224,6 +249,11 @@ class ContentStore:
         columns = CountTableRow.version_id == version_id, CountTableRow.attribute.is_(None)
         stored = await self._session.execute(select(exists().where(*columns, _IS_PAIRS)))
         return bool(stored.scalar())
+
+
+def _to_configurations(ids: bytes, arrays: dict[str, PackedArray], unit: str | None) -> PackedConfigurations:
+    declared = {name.removeprefix(DECLARED): arrays.pop(name) for name in list(arrays) if name.startswith(DECLARED)}
+    return PackedConfigurations(ids, arrays.pop(CODES), arrays, declared, unit)
 
 
 _PINNED = (

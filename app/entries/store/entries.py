@@ -37,6 +37,8 @@ from app.entries.store.searches import (
     matching,
     matching_first,
     show_searched,
+    version_shown,
+    visible_to,
 )
 from app.entries.store.worth import WORTH_ORDER, WorthStore, worth_first, worth_of_all
 from app.entries.tables import EntryRow, EntryVersionRow, OfferedPrivacyRow
@@ -129,6 +131,14 @@ class EntryStore:
             items = await WorthStore(self._session).shown(items, search)
         token = _write_place(chosen[-1], search.order) if len(entries) > len(chosen) else None
         return HeadPage(tuple(items), token)
+
+    async def by_id(self, caller: Caller, after: uuid.UUID | None, limit: int) -> list[Head]:
+        """At most `limit` heads that the caller may see, in the order of their ids, which never changes."""
+        ids = select(EntryRow.id).where(version_shown(EntryRow, caller) > 0, *visible_to(caller, EntryRow))
+        if after is not None:
+            ids = ids.where(EntryRow.id > after)
+        statement = _LATEST.where(EntryRow.id.in_(ids.order_by(EntryRow.id).limit(limit))).order_by(EntryRow.id)
+        return [_to_head(*row) for row in await self._session.execute(statement, _insider(caller))]
 
     async def count(self, caller: Caller, search: Search) -> int:
         """The number of entries that match `search` and `caller` may see."""

@@ -25,7 +25,7 @@ from app.entries.store.searches import (
 )
 from app.entries.tables import EVERYBODY, EntryRow, SearchedVersionRow, WorthRow
 from app.platform.callers import Caller
-from app.platform.database.base import Store
+from app.platform.database.base import Store, one_of
 
 WORTH_ORDER: Final = ("kind", "low", "score")
 """The columns that order a listing, before the id."""
@@ -84,6 +84,14 @@ class WorthStore(Store):
         """What the tables of a version are worth, by label and by k."""
         rows = select(WorthRow).where(WorthRow.version_id == version_id).order_by(WorthRow.task, WorthRow.k)
         return tuple(map(_to_worth, (await self._session.execute(rows)).scalars()))
+
+    async def of_all(self, version_ids: Iterable[int]) -> dict[int, list[Worth]]:
+        """The same of several versions, by version."""
+        rows = select(WorthRow).where(one_of(WorthRow.version_id, version_ids)).order_by(WorthRow.task, WorthRow.k)
+        worth: dict[int, list[Worth]] = {}
+        for row in (await self._session.execute(rows)).scalars():
+            worth.setdefault(row.version_id, []).append(_to_worth(row))
+        return worth
 
     async def is_pending(self, version_id: int) -> bool:
         """Whether the worth of a version is to be computed."""
