@@ -30,14 +30,15 @@ def agent_of(client, head, store, people, tmp_path):
 
 
 class Interrupted:
-    """A storage in which something happens right after an upload."""
+    """A storage in which something happens right after the upload of a table and its package."""
 
     def __init__(self, storage, happens):
         self._storage, self._happens = storage, happens
 
     def put(self, *arguments):
         link = self._storage.put(*arguments)
-        self._happens()
+        if arguments[1].endswith(".datapackage.json"):
+            self._happens()
         return link
 
     def link(self, name):
@@ -73,11 +74,12 @@ def test_a_file_stays_for_whoever_has_taken_the_lease(client, task, store, tmp_p
 
     with pytest.raises(ConflictError, match="Another program"):
         fulfil(replace(task, service=watched), Interrupted(storage, lapse), tmp_path / "work")
-    assert len(store.files) == 1  # with the same folder, the heir has the same file, and need not send it again
+    assert len(store.files) == 2  # with the same folder, the heir has the same file, and need not send it again
     client.requests.release(task.request_id, watched.heir.lease)
     delivery = fulfil(task, storage, tmp_path / "work").request.delivery
-    assert [path.partition("-")[2] != "" and delivery.sha256 in path for path in store.files] == [True]
-    assert store.methods.count("PUT") == 1
+    [file, package] = sorted(store.files)
+    assert (delivery.sha256 in file, package) == (True, f"{file}.datapackage.json")
+    assert store.methods.count("PUT") == 2
 
 
 def test_what_the_service_refuses_is_removed(task, store, tmp_path):
@@ -104,7 +106,7 @@ def test_a_stopped_run_of_a_request_that_has_ended_is_removed(client, task, stor
 
     with pytest.raises(KeyboardInterrupt):
         fulfil(task, Interrupted(storage_at(store.url), stop), tmp_path / "work")
-    assert len(store.files) == 1
+    assert len(store.files) == 2
     client.requests.withdraw(task.request_id)
     with pytest.raises(ServiceError, match="is withdrawn; only an approved one"):
         fulfil(task, storage_at(store.url), tmp_path / "work")

@@ -105,7 +105,7 @@ def test_an_honest_delivery_is_received_although_the_connection_was_cut(world, r
     assert out.splitlines()[0] == f"received: c01 of {world.head.name}, version 1"
     assert len(out.splitlines()) < 8
     assert (tmp_path / "mine.csv").read_bytes() == content
-    assert [each.name for each in tmp_path.iterdir()] == ["mine.csv"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine.csv", "mine.csv.datapackage.json"]
     assert len(server.asked) > 2
     seen = world.client.requests.get(request_id)
     told = seen.verification

@@ -1,6 +1,7 @@
 """Previews over HTTP: made-up rows that look like the masked table of a configuration."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 from typing import Annotated
 
@@ -8,7 +9,15 @@ import numpy as np
 from fastapi import APIRouter, Header, Query, Response
 
 from aegis_sdk import wire
-from aegis_sdk.reading import columns_of, csv_of, data_package, value_within
+from aegis_sdk.reading import (
+    Packaged,
+    columns_of,
+    csv_of,
+    data_package,
+    entry_in_package,
+    suppressed_cells_of,
+    value_within,
+)
 from app.edge.dependencies import CallerDependency, Version
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.mapping import entry_document
@@ -48,7 +57,9 @@ async def preview_for(
         else:  # nothing here may depend on counts, not even the seed
             (schema, configurations), tables = await catalogue.schema(head), ()
             seed = f"{head.id} {head.version}"
-    parts = (schema, configurations, tables, configuration, f"{seed} {configuration}")
+    entry = entry_in_package(head.name, head.id, head.version, head.digest)
+    table = Packaged(f"Made-up rows of {configuration}", configuration, entry, head.license, is_made_up=True)
+    parts = (schema, configurations, tables, table, f"{seed} {configuration}")
     cells = sum(prod(table.counts.shape) for table in tables)
     if cells <= SMALL and is_small(schema, SMALL) and is_small(configurations, SMALL):
         made = made_up(*parts)
@@ -61,15 +72,17 @@ async def preview_for(
 
 
 def made_up(
-    schema: bytes, configurations: bytes, tables: tuple[CountTable, ...], configuration: str, seed: str
+    schema: bytes, configurations: bytes, tables: tuple[CountTable, ...], table: Packaged, seed: str
 ) -> wire.Preview | None:
     """Make the preview of a stored entry; None if it has no such masked configuration. Slow for large entries.
 
     Args:
         tables: the counts to draw from; without any, each value is equally likely.
+        table: what the package says of it.
         seed: what the rows depend on besides the entry.
     """
-    columns = columns_of(entry_document(schema, configurations, in_full=bool(tables)), configuration)
+    document, configuration = entry_document(schema, configurations, in_full=bool(tables)), table.configuration
+    columns = columns_of(document, configuration)
     if not columns:
         return None
     random = random_of(seed)
@@ -84,13 +97,14 @@ def made_up(
         {mark: True} | {one.name: value_within(one, *each) for one, *each in zip(columns, *drawn, strict=True)}
         for drawn in zip(np.roll(places, -1, axis=1).tolist(), inside, strict=True)
     ]
-    title = f"Made-up rows of {configuration}"
+    # Others are not told how many cells are suppressed, so any may be.
+    table = replace(table, may_have_stars=not tables or suppressed_cells_of(document, configuration) > 0)
     return wire.Preview(
         configuration=configuration,
         made_from="counts" if tables else "domains",
         columns=[mark, *(column.name for column in columns)],
         rows=rows,
-        data_package=data_package(columns, configuration, title=title, path="preview.csv", made_up=True),
+        data_package=data_package(columns, table, "preview.csv"),
     )
 
 

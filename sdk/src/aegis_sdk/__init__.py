@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         KeyExpiresWarning,
         LimitedError,
         NotFoundError,
+        PackageError,
         PreconditionFailedError,
         ProblemError,
         ServiceUnreachableError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         UnexpectedAnswerError,
         UniqueRecordsError,
     )
+    from aegis_sdk.frames import read
     from aegis_sdk.wire import (
         Advice,
         AttributeAdvice,
@@ -80,6 +82,7 @@ __all__ = [
     "MaskingScore",
     "Measure",
     "NotFoundError",
+    "PackageError",
     "PreconditionFailedError",
     "Problem",
     "ProblemError",
@@ -97,9 +100,10 @@ __all__ = [
     "UnexpectedAnswerError",
     "UniqueRecordsError",
     "VisibleTo",
+    "read",
 ]
 
-_MODULES = ("aegis_sdk._errors", "aegis_sdk.wire", "aegis_sdk._client")
+_MODULES = ("aegis_sdk._errors", "aegis_sdk.wire", "aegis_sdk.frames", "aegis_sdk._client")
 
 
 def __getattr__(name: str) -> object:

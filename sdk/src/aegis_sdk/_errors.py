@@ -18,6 +18,7 @@
         * UnavailableError        503  the service cannot answer now, for example without its database, or because it
                                        is still processing the same request (409)
     * AdviceFailedError           the computation of an advice failed
+    * PackageError                a table is not as its Data Package says
     * UniqueRecordsError          too many records are alone on all shared columns, which was not accepted
     * AdviceTimeoutError          an advice was not ready in time; `advice_id` fetches it later
 """
@@ -53,6 +54,10 @@ class UnexpectedAnswerError(AegisError):
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+class PackageError(AegisError):
+    """A table has no valid Data Package, or is not as that says."""
 
 
 class UniqueRecordsError(AegisError):

@@ -1,4 +1,4 @@
-"""Values that are written as text: their type, and the numbers or dates that a masked value stands for."""
+"""Values that are written as text: their type, the numbers or dates that a masked value stands for, and formulas."""
 
 import datetime as dt
 import re
@@ -128,3 +128,24 @@ def _end(text: str) -> Decimal | None:
         return Decimal(text)
     day = date_in(text)
     return number_in(text) if day is None else Decimal(day.toordinal())
+
+
+_MARKS: Final = ("=", "+", "-", "@", "\t", "\r")
+_SIGNED: Final = re.compile(r"[+-][\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?", re.ASCII)
+_APOSTROPHE: Final = "'"
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would interpret a cell as a formula; `-5` and `+3` are numbers."""
+    return text.startswith(_MARKS) and _SIGNED.fullmatch(text) is None
+
+
+def escaped(text: str) -> str:
+    """The text with an apostrophe before a formula, so that it is text."""
+    return _APOSTROPHE + text if is_formula(text.lstrip(_APOSTROPHE)) else text
+
+
+def unescaped(text: str) -> str:
+    """The original of an `escaped` text; other texts do not change."""
+    is_escaped = text.startswith(_APOSTROPHE) and is_formula(text.lstrip(_APOSTROPHE))
+    return text[1:] if is_escaped else text

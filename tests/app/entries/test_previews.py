@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import numpy as np
 
+from aegis_sdk.reading import Packaged, entry_in_package
 from aegis_sdk.wire.examples import EXAMPLE_GENERATED, EXAMPLE_HOLDOUT
 from app.entries.api.previews import made_up
 from app.entries.model import previews
@@ -19,7 +20,8 @@ from tests.service import example_entry, publication, publish
 
 def made(entry, configuration, seed="s", *, counts=True):
     content = publication(entry).content
-    return made_up(content.schema, content.configurations, content.count_tables if counts else (), configuration, seed)
+    table = Packaged("t", configuration, entry_in_package("e", None, None, None), is_made_up=True)
+    return made_up(content.schema, content.configurations, content.count_tables if counts else (), table, seed)
 
 
 def other_counts(entry):

@@ -16,8 +16,9 @@ from aegis_provider.receiving.verification import verify
 from aegis_provider.synth.generate.generated import write as write_generated
 from aegis_provider.synth.released.opening import open_release
 from aegis_provider.table import open_table
-from aegis_provider.table.formulas import are_escaped, escaped, formulas_in, is_formula, unescaped
+from aegis_provider.table.formulas import are_escaped, formulas_in
 from aegis_provider.workflow import release
+from aegis_sdk.texts import escaped, is_formula, unescaped
 from tests.for_each import for_each
 from tests.provider.receiving.delivering import Provider, delivery_of
 

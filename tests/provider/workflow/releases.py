@@ -8,6 +8,7 @@ FILES = {
     "configurations.yaml",
     "entry.json",
     "masked.csv",
+    "datapackage.json",
     "card.md",
     "card.html",
     "card.json",

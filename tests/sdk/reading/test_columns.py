@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from aegis_sdk.reading import columns_of, data_package, value_within
+from aegis_sdk.reading import Packaged, columns_of, data_package, entry_in_package, value_within
 from tests.for_each import for_each
 
 
@@ -44,7 +44,8 @@ SCHEMA = {
 
 
 def fields(configuration):
-    package = data_package(columns_of(SCHEMA, configuration), configuration, title="t", path="t.csv", made_up=True)
+    table = Packaged("t", configuration, entry_in_package("e", None, None, None))
+    package = data_package(columns_of(SCHEMA, configuration), table, "t.csv")
     return {each["name"]: each for each in package.model_dump(exclude_unset=True)["resources"][0]["schema"]["fields"]}
 
 
@@ -116,4 +117,4 @@ def test_a_column_of_dates_has_intervals_of_days_only_and_days_that_a_date_can_b
     assert born.spans == numbers.spans == {}
     assert [value_within(far, place, 0.99) for place in range(2)] == ["0001-01-01", "9999-12-31"]
     assert value_within(numbers, 0, 0.5) == "[4000000,5000000)"
-    assert data_package(columns, "c", title="t", path="t.csv", made_up=True)
+    assert data_package(columns, Packaged("t", "c", entry_in_package("e", None, None, None)), "t.csv")

@@ -204,7 +204,7 @@ def _report(released: Released, faults: Sequence[str]) -> Iterator[str]:
     tables = "masked.csv" if card.comparison is None else "masked.csv, generated-*.csv"
     yield from (f"{released.folder}: not to be shared yet: {fault}" for fault in faults)
     to_share = "to share" if not faults else "to share then"
-    yield f"{released.folder}: {to_share}: {tables}, entry.json, card.md, card.html, card.json"
+    yield f"{released.folder}: {to_share}: {tables}, datapackage.json, entry.json, card.md, card.html, card.json"
     own = ["provider-only.json", "configurations.yaml", *([PLAN] if (released.folder / PLAN).exists() else [])]
     yield f"{released.folder}: for you only: {', '.join(own)}"
     if released.entry_id:

@@ -1,10 +1,12 @@
-"""The card that is delivered with a table: the release card, renewed, or one of what the delivery itself shows."""
+"""What is delivered with a table: its Data Package, and the release card, renewed, or one of what the table shows."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from aegis_provider.files import written_whole
 from aegis_provider.ledger import SOME_HELD_BACK
 from aegis_provider.plan.model import DROP, Plan
 from aegis_provider.privacy import columns_of
@@ -12,9 +14,10 @@ from aegis_provider.release.apply import Checked
 from aegis_provider.workflow.card import Card, CardColumn, CardTask
 from aegis_provider.workflow.card_head import head_of, in_markdown, made_up_rows, renewed
 from aegis_provider.workflow.card_making import people_of
+from aegis_provider.workflow.folder import Folder
 from aegis_provider.workflow.public_card import without_values
-from aegis_sdk.reading import Alone
-from aegis_sdk.wire import LARGEST_CARD, DataRequest, EntryDocument
+from aegis_sdk.reading import PACKAGE, Alone, Packaged, package_of, suppressed_cells_of, text_of
+from aegis_sdk.wire import LARGEST_CARD, DataRequest, DeliveryDescriptor, EntryDocument, EntryHead
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,33 @@ def delivered_card(
     card |= holds_back if masked.held_back else {}
     card |= {"by_label": {name: {"privacy": task.privacy} for name, task in each.items()}} if each else {}
     return card if _fits(card) else None
+
+
+def delivered_package(
+    head: EntryHead, masked: Masked, descriptor: DeliveryDescriptor, name: str, folder: Folder, delimiter: str
+) -> Path | None:
+    """Write the Data Package of a table, and return where; `None` for a generated one that is no CSV in UTF-8.
+
+    The entry's digest is not in it: the provider's could confirm a guess of the counts.
+
+    Args:
+        name: The name of the table in the storage.
+        folder: The folder that has the table, and gets the package.
+        delimiter: What separates the fields of CSV.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    package, configuration = folder.file(PACKAGE), descriptor.configuration
+    has_stars = suppressed_cells_of(head.entry_schema, configuration) > 0
+    about = Packaged.delivered(head, configuration, masked.privacy, digest=None, has_stars=has_stars)
+    try:
+        described = package_of(folder.file(masked.file), name, descriptor.sha256, head.entry_schema, about, delimiter)
+    except ValueError:
+        return None
+    with written_whole(package, private=True) as part:
+        part.write_text(text_of(described), encoding="utf-8")
+    return package
 
 
 def _fits(card: Mapping[str, Any]) -> bool:

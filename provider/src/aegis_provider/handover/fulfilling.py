@@ -23,7 +23,7 @@ from aegis_provider.errors import (
 )
 from aegis_provider.files import digest_of
 from aegis_provider.handover.agreement import refuse_other
-from aegis_provider.handover.delivered_card import Masked, delivered_card
+from aegis_provider.handover.delivered_card import Masked, delivered_card, delivered_package
 from aegis_provider.handover.leasing import (
     LEASED,
     MASKED,
@@ -33,7 +33,7 @@ from aegis_provider.handover.leasing import (
     leased,
     work_folder,
 )
-from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, Storage, file_name
+from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, PACKAGE_TYPE, Storage, file_name, withdraw
 from aegis_provider.ledger import CompositionError, HeldBack, Leaving, foretold, hold_back, leave
 from aegis_provider.plan.model import Plan
 from aegis_provider.privacy import CRITERIA, holds
@@ -49,7 +49,12 @@ from aegis_provider.workflow.folder import Folder, digests_of
 from aegis_provider.workflow.public_card import is_public
 from aegis_sdk import Client, ConflictError, InvalidError, UniqueRecordsError
 from aegis_sdk._links import link_faults
-from aegis_sdk.reading import ACCEPT_UNIQUE, Alone, read_together_line
+from aegis_sdk.reading import (
+    ACCEPT_UNIQUE,
+    Alone,
+    package_name,
+    read_together_line,
+)
 from aegis_sdk.wire import (
     DataRequest,
     DeliveryDescriptor,
@@ -165,7 +170,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
         if lease.lost.is_set():
             raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
         card = delivered_card(task.card, task.plan, request, entry, masked, alone)
-        delivered = _delivered(task, request, storage, folder, masked, lease, card)
+        delivered = _delivered(task, request, head, storage, folder, masked, lease, card)
         try:
             folder.remove()
         except OutputError as error:
@@ -400,6 +405,7 @@ def _descriptor(
 def _delivered(
     task: Task,
     request: DataRequest,
+    head: EntryHead,
     storage: Storage,
     folder: Folder,
     masked: Masked,
@@ -412,6 +418,10 @@ def _delivered(
     name = file_name(request.id, descriptor.sha256, file.suffix)
     with task.stage("uploading bytes") as progress:
         storage.put(file, name, descriptor.media_type, progress)
+        delimiter = task.delimiter if masked.checked is None else _SEPARATOR
+        package = delivered_package(head, masked, descriptor, name, folder, delimiter)
+        if package is not None:
+            storage.put(package, package_name(name), PACKAGE_TYPE, progress)
     try:
         return task.service.requests.deliver(request.id, descriptor)
     except ConflictError as error:
@@ -421,5 +431,5 @@ def _delivered(
         raise
     except InvalidError:
         with suppress(OutputError):
-            storage.remove(name)
+            withdraw(storage, name)
         raise

@@ -9,7 +9,7 @@ from typing import Final
 
 from aegis_provider.errors import OutputError
 from aegis_provider.files import digest_of, held_alone
-from aegis_provider.handover.storage import Storage, file_name
+from aegis_provider.handover.storage import Storage, file_name, withdraw
 from aegis_provider.workflow.folder import Folder
 from aegis_sdk import AegisError, Client, ConflictError
 from aegis_sdk.wire import DataRequest
@@ -98,5 +98,5 @@ def abandon(folder: Folder, request: DataRequest, storage: Storage) -> None:
     for file in folder.path.glob(f"{MASKED}.*"):
         if (sha256 := digest_of(file)) != delivered:
             with suppress(OutputError):  # the storage may be unreachable; the file was not delivered
-                storage.remove(file_name(request.id, sha256, file.suffix))
+                withdraw(storage, file_name(request.id, sha256, file.suffix))
     folder.remove()

@@ -22,6 +22,7 @@ from aegis_provider.processes import Progress
 from aegis_provider.release.table_file import PARQUET_ENDING
 from aegis_sdk import Client
 from aegis_sdk.cli.terminal import InputError
+from aegis_sdk.reading import package_name
 from aegis_sdk.wire import DataRequest, Link, MediaType
 
 CSV_ENDING: Final = ".csv"
@@ -33,9 +34,22 @@ MEDIA_TYPES: Final[Mapping[str, MediaType]] = {
 }
 
 
+PACKAGE_TYPE: Final = "application/vnd.datapackage+json"
+
+
 def file_name(request_id: str, sha256: str, ending: str) -> str:
     """Return the name in the storage of a request's masked table."""
     return f"{request_id}-{sha256}{ending}"
+
+
+def withdraw(storage: "Storage", name: str) -> None:
+    """Remove a masked table that was not delivered, and its package.
+
+    Raises:
+        OutputError: One of them cannot be removed.
+    """
+    storage.remove(name)
+    storage.remove(package_name(name))
 
 
 if TYPE_CHECKING:
@@ -69,7 +83,7 @@ _TIMEOUT: Final = 60.0
 class Storage(Protocol):
     """A storage of files."""
 
-    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
+    def put(self, file: Path, name: str, media_type: str, progress: Progress) -> Link:
         """Upload a file, unless it exists already, and return a link to it.
 
         Raises:
@@ -151,7 +165,7 @@ class _Directory:
     path: Path
     address: str
 
-    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:  # noqa: ARG002 - a file
+    def put(self, file: Path, name: str, media_type: str, progress: Progress) -> Link:  # noqa: ARG002 - a file
         target = self.path / name
         if self.size(name) != file.stat().st_size:
             with written_whole(target) as part, part.open("wb") as writing:
@@ -179,7 +193,7 @@ class _Bucket:
     place: str
     store: "AzureStore | GCSStore | S3Store"
 
-    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
+    def put(self, file: Path, name: str, media_type: str, progress: Progress) -> Link:
         if self.size(name) != file.stat().st_size:
             with _failures(self.place):  # parts are retried separately; the object appears whole or not at all
                 parts = read(file, progress)
@@ -212,7 +226,7 @@ class _WebServer:
     url: str
     address: str
 
-    def put(self, file: Path, name: str, media_type: MediaType, progress: Progress) -> Link:
+    def put(self, file: Path, name: str, media_type: str, progress: Progress) -> Link:
         size = file.stat().st_size
         headers = {"Content-Type": media_type, "Content-Length": str(size)}
         if self.size(name) != size:

@@ -23,9 +23,9 @@ from aegis_provider.masking.numbers import EdgeBuckets, EqualBuckets, Round, Top
 from aegis_provider.masking.texts import Blur, BlurPositions, Suppress
 from aegis_provider.privacy.cells import STAR
 from aegis_provider.table import Table
-from aegis_provider.table.formulas import Escaped, Formulas, are_escaped, is_formula
+from aegis_provider.table.formulas import Escaped, Formulas, are_escaped
 from aegis_provider.table.values import MISSING, Domain, ValueType, decimal_of, key_of
-from aegis_sdk.texts import INTERVAL, TOGETHER, Span, span_of
+from aegis_sdk.texts import INTERVAL, TOGETHER, Span, is_formula, span_of
 from aegis_sdk.wire import Evidence
 
 Parameters = Mapping[str, Any]

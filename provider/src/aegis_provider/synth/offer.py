@@ -33,10 +33,11 @@ from aegis_provider.synth.released.opening import MaskedRecords
 from aegis_provider.synth.released.released import Released
 from aegis_provider.synth.transfer import holdout_of, told_by, transfer_of
 from aegis_provider.table import Source, Table, open_table, table_name
-from aegis_provider.table.formulas import are_escaped, unescaped, with_plain_header
+from aegis_provider.table.formulas import are_escaped, with_plain_header
 from aegis_provider.table.values import MISSING, Domain, key_of
 from aegis_provider.workflow.generating import GENERATED, MASKED, METHOD, Beside, Comparison, Drawn, file_at, id_at
 from aegis_sdk.printable import Share
+from aegis_sdk.texts import unescaped
 from aegis_sdk.wire import EntryDocument, GeneratedConfiguration, Holdout, Transfer
 
 

@@ -4,7 +4,6 @@ Source: OWASP, CSV injection (owasp.org/www-community/attacks/CSV_Injection). Es
 before a formula gets another one.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,27 +14,9 @@ import pyarrow as pa
 from aegis_provider.table.reading import Reading, translated
 from aegis_provider.table.table import Table
 from aegis_sdk.reading import shown
+from aegis_sdk.texts import escaped, is_formula, unescaped
 
-_MARKS: Final = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER: Final = re.compile(r"[+-][\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?", re.ASCII)
-_APOSTROPHE: Final = "'"
 _MOST_NAMES: Final = 5
-
-
-def is_formula(text: str) -> bool:
-    """Return whether a spreadsheet would interpret a cell as a formula; `-5` and `+3` are numbers."""
-    return text.startswith(_MARKS) and _NUMBER.fullmatch(text) is None
-
-
-def escaped(text: str) -> str:
-    """Return the text with an apostrophe before a formula, so that it is text."""
-    return _APOSTROPHE + text if is_formula(text.lstrip(_APOSTROPHE)) else text
-
-
-def unescaped(text: str) -> str:
-    """Return the original of an `escaped` text; other texts do not change."""
-    is_escaped = text.startswith(_APOSTROPHE) and is_formula(text.lstrip(_APOSTROPHE))
-    return text[1:] if is_escaped else text
 
 
 def are_escaped(texts: Iterable[str], known: Collection[str]) -> bool:

@@ -1,12 +1,15 @@
-"""The files of a release card: in Markdown, HTML and JSON."""
+"""The files beside the masked table of a release: its card in Markdown, HTML and JSON, and its Data Package."""
 
+import json
 from pathlib import Path
 
 from aegis_provider.errors import OutputError
-from aegis_provider.files import written_whole
+from aegis_provider.files import digest_of, written_whole
 from aegis_provider.report.model import Report
 from aegis_provider.report.rendering import markdown_lines, render_page
-from aegis_provider.workflow.card import CARD_ENDINGS
+from aegis_provider.workflow.card import CARD_ENDINGS, Card
+from aegis_provider.workflow.steps import ENTRY, MASKED, Steps
+from aegis_sdk.reading import PACKAGE, Packaged, entry_in_package, package_of, text_of
 
 
 def remove_card(stem: Path) -> None:
@@ -47,3 +50,26 @@ def write_card(stem: Path, report: Report, as_json: str, *, private: bool = Fals
         with written_whole(file, private=private) as part:
             part.write_text(f"{text}\n", encoding="utf-8")
     return tuple(files)
+
+
+def write_package(steps: Steps, card: Card) -> None:
+    """Write the Data Package of the masked table, which has nothing that entry, card and masked table do not have.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    folder, entry = steps.folder, json.loads(steps.folder.file(ENTRY).read_bytes())
+    name, id_ = entry["name"], None if card.service is None else card.service.entry
+    about = Packaged(
+        f"{card.configuration} of {name}",
+        card.configuration,
+        entry_in_package(name, id_, None, f"sha256:{digest_of(folder.file(ENTRY))}"),
+        license=entry.get("license", ""),
+        privacy=card.reached,
+        unit=entry.get("unit"),
+        may_have_stars=card.suppressed_cells > 0,
+    )
+    masked = folder.file(MASKED)
+    package = package_of(masked, MASKED, digest_of(masked), entry, about, steps.how["delimiter"])
+    with written_whole(folder.file(PACKAGE)) as part:
+        part.write_text(text_of(package), encoding="utf-8")

@@ -48,7 +48,7 @@ from aegis_sdk import (
     UnexpectedAnswerError,
     UniqueRecordsError,
 )
-from aegis_sdk.reading import ACCEPT_UNIQUE, maskings_in, read_together_line
+from aegis_sdk.reading import ACCEPT_UNIQUE, PACKAGE, maskings_in, read_together_line
 from aegis_sdk.wire import IDENTITY, EntryDocument, Expected
 
 if TYPE_CHECKING:  # slow to load
@@ -57,9 +57,9 @@ if TYPE_CHECKING:  # slow to load
 
 CARD: Final = "card"
 PROVIDER_ONLY: Final = "provider-only.json"
-_CARDS: Final = (PROVIDER_ONLY, *(f"{CARD}{ending}" for ending in CARD_ENDINGS))
+_CARDS: Final = (PROVIDER_ONLY, *(f"{CARD}{ending}" for ending in CARD_ENDINGS), PACKAGE)
 _FINISHED: Final = (ENTRY, MASKED, *map(file_at, LEVELS), *_CARDS)
-"""The files of a release to share, and the provider's own card."""
+"""The files of a release to share, and the provider's own card. Cards and package are written last."""
 
 _FAILURES: Final = (ServiceUnreachableError, UnexpectedAnswerError, UnavailableError, MachineError, OutputError)
 _FRAMES: Final = ("pandas", "polars")
@@ -239,14 +239,13 @@ def carried_out(
 
 
 def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Card:
-    """Write the public card, and the exact one for the provider; return the public one."""
-    from aegis_provider.workflow.card_files import write_card, write_provider_only  # noqa: PLC0415 - last
+    """Write the public card, the package, and the exact card for the provider; return the public one."""
+    from aegis_provider.workflow.card_files import write_card, write_package, write_provider_only  # noqa: PLC0415 - last
     from aegis_provider.workflow.card_report import card_report  # noqa: PLC0415 - last
 
     folder = steps.folder
     about = (steps.aim, table_name(steps.table), steps.found, digest_of(folder.file(FOUND)), findings, steps.made_by)
-    kinds, accepted = steps.replayed.kinds, findings.accepted
-    held = steps.held.get(findings.advice.best.id)
+    kinds, accepted, held = steps.replayed.kinds, findings.accepted, steps.held.get(findings.advice.best.id)
     of_held = "" if held is None else held.in_words()
     exact = replace(card_of(*about, service), replayed=kinds, accepted=accepted, holds_back=of_held)
     published = replace(card_of(*about, service, published=True), holds_back=SOME_HELD_BACK if of_held else "")
@@ -260,6 +259,7 @@ def _carded(steps: Steps, findings: Findings, service: CardService | None) -> Ca
         steps.replayed.refuse(texts, f"{folder.path}: the card")
     write_provider_only(folder.file(PROVIDER_ONLY), _as_json(exact))
     write_card(folder.file(CARD), card_report(card), _as_json(card))
+    write_package(steps, card)
     return card
 
 

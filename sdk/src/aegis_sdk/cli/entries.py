@@ -16,6 +16,7 @@ from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOfPeopleOption, requirements_in
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
+    PACKAGE,
     Alone,
     configurations_of,
     csv_of,
@@ -25,7 +26,9 @@ from aegis_sdk.reading import (
     share_alone,
     shown,
     some,
+    text_of,
     verdict_in_words,
+    with_file,
     worth_in_words,
 )
 from aegis_sdk.wire import PRIVACY_CRITERIA, EntryHead, Head, Visibility, VisibleTo, faults_of, stricter
@@ -121,8 +124,9 @@ def preview(
     """
     with Client() as client:
         made = client.preview(entry_id, configuration)
-    described = made.data_package.model_dump_json(indent=2, exclude_unset=True)
-    files = {to / "preview.csv": csv_of(made), to / "datapackage.json": f"{described}\n"}
+    rows = csv_of(made)
+    described = text_of(with_file(made.data_package, rows.encode()))
+    files = {to / "preview.csv": rows, to / PACKAGE: described}
     try:
         to.mkdir(parents=True, exist_ok=True)
         for path, text in files.items():

@@ -7,18 +7,17 @@ import typer
 
 from aegis_sdk._client import Client
 from aegis_sdk._downloads import Download, OtherFileError, sha256_of
-from aegis_sdk._errors import NotFoundError, UnexpectedAnswerError
+from aegis_sdk._errors import AegisError, NotFoundError, UnexpectedAnswerError
 from aegis_sdk._links import Links
 from aegis_sdk.cli.group import verifier
 from aegis_sdk.cli.options import JsonOption, RequestIdArgument
-from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say
-from aegis_sdk.reading import shown
-from aegis_sdk.wire import LONGEST_REASON, DataRequest, Delivery, DeliveryVerdict
+from aegis_sdk.cli.terminal import InputError, print_result, progress_bar, say, warn
+from aegis_sdk.reading import PARQUET, Packaged, package_name, package_of, shown, text_of
+from aegis_sdk.wire import LONGEST_REASON, DataRequest, Delivery, DeliveryVerdict, Evidence
 
 DISPUTED: Final = 3
 NOT_VERIFIED: Final = 4
 
-_PARQUET: Final = "application/vnd.apache.parquet"
 _DELIVERED: Final = "delivered"
 _Result: TypeAlias = tuple[dict[str, Any], list[str], int]
 """The output as JSON and for people, and the exit code."""
@@ -48,7 +47,8 @@ def receive(
 
     The file is read from the delivery's link and must have the declared size and SHA-256. Its counts are compared with
     the published ones of its configuration. The outcome is posted: received, or disputed with the differing counts. An
-    interrupted download resumes. If the link does not work, use --dispute.
+    interrupted download resumes. If the link does not work, use --dispute. What its columns hold is written beside a
+    received table, as FILE.datapackage.json (Data Package 2.0), for `aegis_sdk.read` and other programs.
 
     The exit code is 0 for received, 3 for disputed, 4 for downloaded but not verified, because the provider's package
     is not installed or the entry's version was deleted, 2 for bad input, and 1 for everything else.
@@ -125,7 +125,7 @@ def _delivery(request: DataRequest, what: str) -> Delivery:
 
 
 def _named(request: DataRequest, delivery: Delivery) -> Path:
-    return Path(f"{request.id}.{'parquet' if delivery.media_type == _PARQUET else 'csv'}")
+    return Path(f"{request.id}.{'parquet' if delivery.media_type == PARQUET else 'csv'}")
 
 
 def _path(output: Path | None, request: DataRequest, delivery: Delivery) -> Path:
@@ -165,25 +165,54 @@ def _downloaded(path: Path, delivery: Delivery) -> None:
 def _verified(client: Client, request: DataRequest, path: Path, delimiter: str | None) -> _Result:
     """Verify the file, post the outcome, and report it."""
     verify, why = verifier()
-    if verify is None:
-        return _not_verified(path, why)
     try:
         evidence = client.requests.evidence(request.id)
     except NotFoundError as error:
         return _not_verified(path, str(error))
+    if verify is None:
+        return _not_verified(path, why, _packaged(client, request, evidence, path, delimiter))
     verified = verify(path, request, evidence, delimiter)
     post = client.requests.receive if verified.received else client.requests.dispute
     state = post(request.id, verified.verdict).state
     what = f"{shown(request.configuration or '')} of {shown(request.entry.name)}, version {request.entry.version}"
     file = f"{path}: {verified.verdict.size or 0:,} bytes, SHA-256 {verified.verdict.sha256} as delivered"
     about = [f"{shown(request.configuration or '')}: {shown(request.about, LONGEST_REASON)}"] if request.about else []
-    lines = [f"{shown(state)}: {what}", *about, file, *verified.lines]
-    return _told(path, state, verified.verdict) | verified.details, lines, 0 if verified.received else DISPUTED
+    package = _packaged(client, request, evidence, path, delimiter) if verified.received else None
+    lines = [f"{shown(state)}: {what}", *about, file, *verified.lines, *_beside(package)]
+    result = _told(path, state, verified.verdict) | verified.details | {"package": package}
+    return result, lines, 0 if verified.received else DISPUTED
 
 
-def _not_verified(path: Path, why: str) -> _Result:
-    result = {"output": str(path), "verdict": "not verified", "why": why}
-    return result, [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted"], NOT_VERIFIED
+def _not_verified(path: Path, why: str, package: str | None = None) -> _Result:
+    result = {"output": str(path), "verdict": "not verified", "why": why, "package": package}
+    lines = [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted", *_beside(package)]
+    return result, lines, NOT_VERIFIED
+
+
+def _packaged(
+    client: Client, request: DataRequest, evidence: Evidence, path: Path, delimiter: str | None
+) -> str | None:
+    """Write the Data Package of a delivered file beside it, from the entry as the caller sees it; return where.
+
+    `None`, with a warning, if it cannot be written: the table is received all the same.
+    """
+    delivery = _delivery(request, "received")
+    beside = path.with_name(package_name(path.name))
+    try:
+        head = client.entry(request.entry.id, request.entry.version)
+        digest, has_stars = request.entry.digest, bool(evidence.suppressed_cells)
+        privacy = delivery.privacy
+        table = Packaged.delivered(head, delivery.configuration, privacy, digest=digest, has_stars=has_stars)
+        described = package_of(path, path.name, delivery.sha256, head.entry_schema, table, delimiter)
+        beside.write_text(text_of(described), encoding="utf-8", newline="")
+    except (AegisError, OSError, ValueError) as error:
+        warn(f"its Data Package is not written: {error}")
+        return None
+    return str(beside)
+
+
+def _beside(package: str | None) -> list[str]:
+    return [] if package is None else [f"its columns are described in {package}"]
 
 
 def _other_file(client: Client, request: DataRequest, path: Path, error: OtherFileError) -> _Result:

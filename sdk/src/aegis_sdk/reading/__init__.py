@@ -20,7 +20,7 @@ from aegis_sdk.reading.advice import (
     whole_of,
     worth_in_words,
 )
-from aegis_sdk.reading.columns import TableColumn, columns_of, csv_of, data_package, value_within
+from aegis_sdk.reading.columns import TableColumn, columns_of, csv_of, value_within
 from aegis_sdk.reading.configurations import (
     GeneratedOutline,
     configurations_of,
@@ -33,6 +33,7 @@ from aegis_sdk.reading.configurations import (
     prices_of,
     promises_of,
     records_of,
+    suppressed_cells_of,
     vouched_for,
 )
 from aegis_sdk.reading.disclosure import (
@@ -52,11 +53,24 @@ from aegis_sdk.reading.labels import has_pairs, label_of, label_shown, labels_of
 from aegis_sdk.reading.maskings import Lattice, Node, in_words, lattice_of
 from aegis_sdk.reading.names import ConfigurationNames
 from aegis_sdk.reading.outline import AttributeOutline, EntryOutline, MaskingOutline, outline_of, seen_by
+from aegis_sdk.reading.packages import (
+    PACKAGE,
+    PARQUET,
+    Packaged,
+    data_package,
+    entry_in_package,
+    package_name,
+    package_of,
+    text_of,
+    with_file,
+)
 
 __all__ = [
     "ACCEPT_UNIQUE",
     "DASH",
     "LEAST_SHARE",
+    "PACKAGE",
+    "PARQUET",
     "Alone",
     "AttributeOutline",
     "Bounds",
@@ -66,6 +80,7 @@ __all__ = [
     "Lattice",
     "MaskingOutline",
     "Node",
+    "Packaged",
     "Share",
     "TableColumn",
     "alone_at_most",
@@ -76,6 +91,7 @@ __all__ = [
     "data_package",
     "declares_joint",
     "deviation_bounds",
+    "entry_in_package",
     "expectation",
     "expected_words",
     "few_in_words",
@@ -98,6 +114,8 @@ __all__ = [
     "one_line",
     "outcome",
     "outline_of",
+    "package_name",
+    "package_of",
     "percent",
     "prices_of",
     "private_only",
@@ -114,11 +132,14 @@ __all__ = [
     "small_counts",
     "some",
     "stated_deviation",
+    "suppressed_cells_of",
+    "text_of",
     "utility_bounds",
     "value_within",
     "verdict_in_words",
     "verdict_line",
     "vouched_for",
     "whole_of",
+    "with_file",
     "worth_in_words",
 ]

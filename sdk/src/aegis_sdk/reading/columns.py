@@ -1,11 +1,8 @@
-"""The columns of a masked table, from the schema of its entry: types, values, and what intervals stand for.
-
-The Data Package (datapackage.org, 2.0) of such a table.
-"""
+"""The columns of a masked table, from the schema of its entry: types, values, and what intervals stand for."""
 
 import csv
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
@@ -15,18 +12,7 @@ from typing import Any, Final
 from aegis_sdk.reading.configurations import maskings_of
 from aegis_sdk.texts import INTERVAL, MISSING, TOGETHER, Span, ValueType, infer_type, is_of_days, number_in, span_of
 from aegis_sdk.wire import DROP, IDENTITY
-from aegis_sdk.wire.preview import (
-    DataPackage,
-    FieldConstraints,
-    Interval,
-    Preview,
-    TableField,
-    TableResource,
-    TableSchema,
-)
-
-SUPPRESSED_CELL: Final = "*"
-PROFILE: Final = "https://datapackage.org/profiles/2.0/datapackage.json"
+from aegis_sdk.wire.preview import Preview
 
 _STEPS: Final = 100
 """The number of different numbers that are made up within an interval."""
@@ -92,12 +78,13 @@ class TableColumn:
 
     @property
     def spans(self) -> dict[str, Span]:
-        """The spans of all values if they are intervals of numbers or dates; empty if they are not."""
+        """The spans of all values if they are intervals, or masked ones, of numbers or dates; empty if they are not."""
         texts = [text for text in self.texts if text != MISSING]
         if self.values not in _NUMERIC and not all(map(INTERVAL.fullmatch, texts)):  # 12-34 may be a postal code
             return {}
         known = {text: span for text in texts if (span := self.span(text)) is not None and span.low <= span.high}
-        are_intervals = len(known) == len(texts) and any(span.low < span.high for span in known.values())
+        is_masked = self.type is ValueType.STRING and self.values in _NUMERIC
+        are_intervals = len(known) == len(texts) and (is_masked or any(span.low < span.high for span in known.values()))
         return known if are_intervals else {}
 
 
@@ -142,76 +129,11 @@ def _column(attribute: Mapping[str, Any], masking: str, values: ValueType) -> Ta
     return TableColumn(name, ValueType.STRING, masking, known["domain"], values, *made)
 
 
-def data_package(
-    columns: Sequence[TableColumn], configuration: str, *, title: str, path: str, made_up: bool
-) -> DataPackage:
-    """The Data Package of a table with these columns, in any order and perhaps with others.
-
-    Args:
-        title: What the table is.
-        path: The name of its CSV file.
-    """
-    table = {
-        "name": path.partition(".")[0],
-        "path": path,
-        "type": "table",
-        "format": "csv",
-        "mediatype": "text/csv",
-        "encoding": "utf-8",
-        "schema": TableSchema.model_validate(
-            {
-                "fields": [_field(column) for column in columns],
-                "fieldsMatch": "subset",
-                "missingValues": [MISSING, SUPPRESSED_CELL],
-            }
-        ),
-    }
-    return DataPackage.model_validate(
-        {
-            "$schema": PROFILE,
-            "title": title,
-            "aegis:made_up": made_up,
-            "aegis:configuration": configuration,
-            "resources": [TableResource.model_validate(table)],
-        }
-    )
-
-
-def _field(column: TableColumn) -> TableField:
-    stated: dict[str, Any] = {"name": column.name, "type": column.type.value}
-    texts = [text for text in column.texts if text != MISSING]
-    if not column.together and texts:
-        values = [int(Decimal(text)) for text in texts] if column.type is ValueType.INTEGER else texts
-        stated["constraints"] = FieldConstraints(enum=values)
-        if column.type in (ValueType.INTEGER, ValueType.STRING):
-            stated |= {"categories": values, "categories_ordered": column.is_ordered}
-        if intervals := list(_intervals(column)):
-            stated["intervals"] = intervals
-    if SUPPRESSED_CELL in texts:
-        stated["missing_values"] = [MISSING]
-    return TableField.model_validate(stated)
-
-
-def _intervals(column: TableColumn) -> Iterator[Interval]:
-    is_date = column.values is ValueType.DATE
-    for text, span in column.spans.items():
-        both = (span.low, span.high) if span.low.is_finite() and span.high.is_finite() else None
-        yield Interval(
-            value=text,
-            low=_limit(span.low, is_date=is_date),
-            high=_limit(span.high, is_date=is_date),
-            midpoint=None if both is None else _limit((both[0] + both[1]) / 2, is_date=is_date),
-            closed="left" if span.open or both is None else "both",
-        )
-
-
-def _limit(number: Decimal, *, is_date: bool) -> int | float | str | None:
-    """A limit for JSON; `None` if there is none."""
-    if not number.is_finite():
-        return None
-    if is_date:
-        return _day(int(number))
-    return int(number) if number == number.to_integral_value() else float(number)
+def unlisted_columns(schema: Mapping[str, Any]) -> list[TableColumn]:
+    """The columns that a generated table can have, the label last, without values: they need not be listed ones."""
+    shared = [(one["name"], ValueType(one["type"])) for one in schema["attributes"]]
+    shared.append((schema["label"]["name"], infer_type(schema["label"]["domain"])))
+    return [TableColumn(name, kind, IDENTITY, (), kind) for name, kind in shared]
 
 
 def value_within(column: TableColumn, place: int, share: float) -> str | None:
@@ -231,10 +153,10 @@ def value_within(column: TableColumn, place: int, share: float) -> str | None:
     if column.values is ValueType.NUMBER:
         return f"{low + (high - low) * int(share * _STEPS) / _STEPS:f}"
     whole = int(low.to_integral_value(ROUND_CEILING)) + int(share * max(int(high - low), 1))
-    return _day(whole) if column.values is ValueType.DATE else str(whole)
+    return day_of(whole) if column.values is ValueType.DATE else str(whole)
 
 
-def _day(number: int) -> str:
+def day_of(number: int) -> str:
     """The day with this number, or the closest that a date can be."""
     return dt.date.fromordinal(min(max(number, 1), dt.date.max.toordinal())).isoformat()
 

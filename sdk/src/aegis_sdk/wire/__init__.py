@@ -94,6 +94,7 @@ from aegis_sdk.wire.configuration import (
     stricter,
     strictest,
 )
+from aegis_sdk.wire.data_package import DataPackage, PackagedEntry
 from aegis_sdk.wire.data_requests import (
     EXAMPLE_DATA_REQUEST,
     Accept,
@@ -174,7 +175,7 @@ from aegis_sdk.wire.examples import (
     EXAMPLE_TERMS,
 )
 from aegis_sdk.wire.pairs import AssociationNoise, LabelAssociation, Pair
-from aegis_sdk.wire.preview import DataPackage, Preview
+from aegis_sdk.wire.preview import Preview
 from aegis_sdk.wire.questions import (
     AXES,
     KINDS,
@@ -331,6 +332,7 @@ __all__ = [
     "NewWebhook",
     "Noise",
     "NotJsonError",
+    "PackagedEntry",
     "Pair",
     "PingEvent",
     "PointedFault",

@@ -1,92 +1,15 @@
-"""A preview of a masked table: made-up rows, and the table's columns as a Data Package (datapackage.org, 2.0)."""
+"""A preview of a masked table: made-up rows, and the table's columns as a Data Package."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
+from aegis_sdk.wire.data_package import DataPackage
 from aegis_sdk.wire.documents import Answer
+from aegis_sdk.wire.examples import EXAMPLE_HEAD
 
 ROWS: Final = 100
 """The most rows of a preview."""
-
-_WITH_ALIASES = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
-
-
-class Interval(Answer):
-    """The numbers or dates that a masked value stands for; null: without a limit on this side."""
-
-    value: str = Field(description="The masked value")
-    low: int | float | str | None = Field(description="The lowest number, or date (YYYY-MM-DD)")
-    high: int | float | str | None = Field(description="The highest one")
-    midpoint: int | float | str | None = Field(description="The one halfway; null without a limit on some side")
-    closed: Literal["left", "both"] = Field(description="`both` if `high` belongs to it, too")
-
-
-class FieldConstraints(Answer):
-    """The values of a column."""
-
-    enum: list[str | int] = Field(description="All values, in order; a missing value is not among them")
-
-
-class TableField(Answer):
-    """A column."""
-
-    model_config = _WITH_ALIASES
-
-    name: str = Field(description="Name of the column")
-    type: str = Field(description="Type of its values")
-    constraints: FieldConstraints | None = Field(
-        default=None, description="Absent if the entry lists some values together"
-    )
-    categories: list[str | int] | None = Field(default=None, description="The same values, of texts and integers")
-    categories_ordered: bool | None = Field(
-        default=None, alias="categoriesOrdered", description="Whether their order means something"
-    )
-    missing_values: list[str] | None = Field(
-        default=None, alias="missingValues", description="Texts of missing values, where those of the schema differ"
-    )
-    intervals: list[Interval] | None = Field(
-        default=None, alias="aegis:intervals", description="What values stand for, if they are intervals"
-    )
-
-
-class TableSchema(Answer):
-    """The columns of a table."""
-
-    model_config = _WITH_ALIASES
-
-    fields_: list[TableField] = Field(alias="fields", description="The columns, which a table may have in any order")
-    fields_match: str = Field(alias="fieldsMatch", description="How columns of a table match the fields")
-    missing_values: list[str] = Field(
-        alias="missingValues", description="Texts of missing values: a blank, and a suppressed cell"
-    )
-
-
-class TableResource(Answer):
-    """A file with a table."""
-
-    model_config = _WITH_ALIASES
-
-    name: str = Field(description="Name of the resource")
-    path: str = Field(description="The file beside the descriptor")
-    type: Literal["table"] = Field(description="A table")
-    format: str = Field(description="Format of the file")
-    mediatype: str = Field(description="Media type of the file")
-    encoding: str = Field(description="Encoding of the file")
-    table_schema: TableSchema = Field(alias="schema", description="The columns")
-
-
-class DataPackage(Answer):
-    """A Data Package of one table, to be saved as `datapackage.json`."""
-
-    model_config = _WITH_ALIASES
-
-    profile: str = Field(alias="$schema", description="The profile of the standard")
-    title: str = Field(description="What the table is")
-    made_up: bool = Field(alias="aegis:made_up", description="Whether the rows are made up")
-    configuration: str = Field(alias="aegis:configuration", description="Id of the configuration")
-    resources: list[TableResource] = Field(description="The table")
-
 
 _EXAMPLE_FIELD = {
     "name": "age",
@@ -109,6 +32,7 @@ _EXAMPLE: dict[str, Any] = {
         "title": "Made-up rows of c01",
         "aegis:made_up": True,
         "aegis:configuration": "c01",
+        "aegis:entry": {name: EXAMPLE_HEAD[name] for name in ("name", "id", "version", "digest")},
         "resources": [
             {
                 "name": "preview",

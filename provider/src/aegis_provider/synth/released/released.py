@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from aegis_provider.records import Column, Records
 from aegis_provider.synth.released.meanings import Meaning, Members, meanings_of, spans_of
-from aegis_provider.table.formulas import are_escaped, unescaped
+from aegis_provider.table.formulas import are_escaped
+from aegis_sdk.texts import unescaped
 
 Scale: TypeAlias = Literal["rank", "range"]
 """The distance of numbers: the share of records between them, or their difference divided by the range."""

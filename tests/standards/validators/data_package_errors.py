@@ -1,4 +1,4 @@
-"""The errors that frictionless finds in a Data Package: `frictionless_errors.py datapackage.json`."""
+"""The errors that frictionless finds in a Data Package: `data_package_errors.py datapackage.json`."""
 
 import json
 import sys
