@@ -29,7 +29,7 @@ TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provid
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-long test-spark test-synth test-standards check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check clean
+.PHONY: help install demo serve test test-long test-spark test-synth test-standards check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check release clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -208,6 +208,9 @@ sbom/%.cdx.json: $(STAMP)
 
 image-check: $(STAMP) ## build the wheels from what the Dockerfile copies, install them without an index, and ask them (a minute)
 	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py
+
+release: $(STAMP) ## make dist/aegis-VERSION: sdists, wheels and what goes with them, tried on PYTHONS (10 minutes)
+	@$(BIN)/python -m distribution.release $(PYTHONS)
 
 clean: ## remove all files that these commands made
 	rm -rf .venv .venv-spark .venv-synth .venv-standards .venv-generator .venv-audit .venv-sbom sbom .aegis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,0 +1,49 @@
+"""What a release has besides sdists and wheels: bills of materials, the contract, the image's context, digests."""
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from distribution.release.building import sums
+from distribution.release.environments import House
+from distribution.release.programs import BIN, ROOT, run
+
+SERVICE: Final = ("aegis_masking-", "aegis_masking_advisor-", "aegis_masking_server-")
+"""How the names of the wheels begin that the image has."""
+
+BILLS: Final = ("aegis-masking", "aegis-masking[provider]", "aegis-masking[server]")
+
+
+def bills(house: House, to: Path) -> None:
+    """Write a bill of materials (CycloneDX) of what each role installs."""
+    to.mkdir()
+    for wanted in BILLS:
+        name = wanted.replace("[", "-").rstrip("]")
+        with TemporaryDirectory() as folder:
+            programs = house.environment(Path(folder), wanted)
+            command = (
+                BIN / "cyclonedx-py",
+                "environment",
+                "--output-reproducible",
+                "--validate",
+                "--gather-license-texts",
+            )
+            run(*command, "--output-format", "JSON", "--output-file", to / f"{name}.cdx.json", programs / "python")
+
+
+def image_context(wheels: Path, to: Path) -> None:
+    """Copy what an engine builds the image of: `docker build --build-arg WHEELS=released`."""
+    (to / "wheels").mkdir(parents=True)
+    for wheel in wheels.glob("*.whl"):
+        if wheel.name.startswith(SERVICE):
+            shutil.copy(wheel, to / "wheels")
+    for name in ("Dockerfile", "constraints.txt", "docker-compose.yml"):
+        shutil.copy(ROOT / name, to)
+
+
+def digests(folder: Path) -> None:
+    """Write `SHA256SUMS` of all files in a folder, as `sha256sum --check` reads it."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    lines = [f"{digest}  {file.relative_to(folder)}\n" for file in sorted(files) for _, digest in sums([file])]
+    (folder / "SHA256SUMS").write_text("".join(lines))
