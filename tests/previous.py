@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,20 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from distribution.release.building import export, written
 from tests.running import environment
 
 ROOT = Path(__file__).parents[1]
 REVISIONS = "migrations/versions"
-#: The filter came with Python 3.11.4, and later versions warn if none is named. What is extracted is our own.
-_SAFELY = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 _REVISION = re.compile(r"^revision = ['\"](\w+)", re.MULTILINE)
 _BEFORE = re.compile(r"^down_revision = ['\"](\w+)", re.MULTILINE)
-
-
-def git(*arguments: str) -> bytes:
-    """What git prints."""
-    command = [shutil.which("git") or "git", *arguments]
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
 
 
 def chain(texts: list[str]) -> list[str]:
@@ -44,9 +36,9 @@ def chain(texts: list[str]) -> list[str]:
 
 def revisions_at(commit: str) -> list[str]:
     """The revisions of a commit; none if it is from before the first one."""
-    if not git("ls-tree", commit, "--", REVISIONS):
+    if not written("ls-tree", commit, "--", REVISIONS):
         return []
-    with tarfile.open(fileobj=io.BytesIO(git("archive", commit, REVISIONS))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(written("archive", commit, REVISIONS))) as archive:
         files = [archive.extractfile(member) for member in archive.getmembers() if member.name.endswith(".py")]
         return chain([file.read().decode() for file in files if file])
 
@@ -64,12 +56,14 @@ def previous_commit() -> str:
     if not (ROOT / ".git").exists():
         pytest.skip("there is no history here: clone the repository with git to test versions side by side")
     now = here()
-    changes = git("log", "--first-parent", "--max-count=20", "--format=%H %P", "--", REVISIONS).decode().splitlines()
+    changes = (
+        written("log", "--first-parent", "--max-count=20", "--format=%H %P", "--", REVISIONS).decode().splitlines()
+    )
     for commit in (each for change in changes for each in change.split()[:2]):  # and its first parent, if it has one
         there = revisions_at(commit)
         if there and there != now and there == now[: len(there)]:
             return commit
-    if git("rev-parse", "--is-shallow-repository").strip() == b"true":
+    if written("rev-parse", "--is-shallow-repository").strip() == b"true":
         pytest.skip("the history does not reach back to the newest migration: this clone is shallow")
     raise AssertionError("no commit has the revisions before the newest one")
 
@@ -83,9 +77,7 @@ class PreviousVersion:
     """
 
     def __init__(self, tree: Path, commit: str) -> None:
-        with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
-            archive.extractall(tree, **_SAFELY)
-        self.tree = tree
+        self.tree = export(commit, tree)
         self.revision = revisions_at(commit)[-1]
         self._describe()
 

@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from distribution.release.programs import ROOT, ReleaseError, git, run
 
@@ -17,17 +17,20 @@ PROJECTS: Final = ("advisor", "sdk", "provider", ".")
 
 VERSION: Final = "distribution/VERSION"
 
+SAFELY: Final[dict[str, Any]] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+"""The filter came with Python 3.11.4, and later versions warn if none is named. What is extracted is our own."""
+
 
 def export(commit: str, folder: Path) -> Path:
     """Write the files of a commit into a folder, as nobody has changed them."""
-    archive = run_bytes("archive", "--format=tar", commit)
+    archive = written("archive", "--format=tar", commit)
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+        files.extractall(folder, **SAFELY)  # noqa: S202 -- our own files
     return folder
 
 
-def run_bytes(*arguments: str) -> bytes:
-    """What git writes."""
+def written(*arguments: str) -> bytes:
+    """The bytes that git prints."""
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True).stdout  # noqa: S603, S607
 
 
@@ -40,13 +43,13 @@ def build(commit: str, to: Path) -> None:
             hatchling("sdist", source / project, to, when)
         for sdist in to.glob("*.tar.gz"):
             with tarfile.open(sdist) as files:
-                files.extractall(folder, filter="data")
+                files.extractall(folder, **SAFELY)  # noqa: S202 -- our own files
             hatchling("wheel", Path(folder, sdist.name.removesuffix(".tar.gz")), to, when)
 
 
 def hatchling(target: str, project: Path, to: Path, when: str) -> None:
     """Build one file by the build tool that is pinned in the projects and installed here."""
-    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", to]
+    command = (sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(to))
     run(*command, where=project, environ={"SOURCE_DATE_EPOCH": when})
 
 

@@ -1,0 +1,145 @@
+"""The distributions: one version, siblings of exactly this one, the same bytes each time."""
+
+import re
+import shutil
+import sys
+import tarfile
+from email.parser import Parser
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from distribution.metadata import pinned
+from distribution.release.building import SAFELY, build, build_twice, commit_before, hatchling, version_at
+from distribution.release.checks import check
+from distribution.release.contents import digests, image_context
+from distribution.release.environments import UV, House, interpreter
+from distribution.release.programs import ROOT, ReleaseError, git, run
+from tests.for_each import for_each
+
+VERSION = (ROOT / "distribution/VERSION").read_text().strip()
+NAMES = {"aegis-masking", "aegis-masking-advisor", "aegis-masking-provider", "aegis-masking-server"}
+#: On the public index, and another company's.
+NOT_OURS = re.compile(r"\baegis[-_](sdk|provider|server|advisor)\b", re.IGNORECASE)
+
+pytestmark = pytest.mark.xdist_group("distributions")
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """The folder with what this checkout builds, also what is not committed."""
+    folder, source = tmp_path_factory.mktemp("wheels"), tmp_path_factory.mktemp("source") / "aegis"
+    left_out = shutil.ignore_patterns(".*", "__pycache__", "dist", "research", "tests")
+    shutil.copytree(ROOT, source, symlinks=True, ignore=left_out)
+    for project in ("advisor", "sdk", "provider", "."):
+        hatchling("sdist", source / project, folder, "1700000000")
+    for sdist in folder.glob("*.tar.gz"):
+        with tarfile.open(sdist) as files:
+            files.extractall(source.parent, **SAFELY)
+        hatchling("wheel", source.parent / sdist.name.removesuffix(".tar.gz"), folder, "1700000000")
+    return folder
+
+
+needs_history = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no history here: clone with git")
+
+
+def metadata_of(wheel):
+    with ZipFile(wheel) as files:
+        [name] = [each for each in files.namelist() if each.endswith(".dist-info/METADATA")]
+        return Parser().parsestr(files.read(name).decode()), files.namelist()
+
+
+def test_every_wheel_has_one_version_exact_siblings_a_licence_addresses_and_types(wheels):
+    seen = set()
+    for wheel in wheels.glob("*.whl"):
+        told, names = metadata_of(wheel)
+        seen.add(told["Name"])
+        assert told["Version"] == VERSION
+        siblings = [need for need in told.get_all("Requires-Dist") if need.startswith("aegis")]
+        assert all(re.match(rf"(aegis-masking[\w-]*)(\[[\w,]+\])?=={VERSION}(;|$)", need) for need in siblings)
+        assert siblings or told["Name"] == "aegis-masking-advisor"
+        assert told["License-Expression"] == "Apache-2.0"
+        assert told.get_all("Project-URL")
+        assert "Typing :: Typed" in told.get_all("Classifier")
+        assert any(name.endswith("licenses/LICENSE") for name in names)
+        assert any(name.count("/") == 1 and name.endswith("/py.typed") for name in names)
+        assert not NOT_OURS.search(" ".join([told["Name"], *told.get_all("Requires-Dist")]))
+    assert seen == NAMES
+
+
+@for_each("requirement", ["aegis-masking==0.1", "aegis-masking-provider[check]>=0.1", "aegis-masking; os_name == 'nt'"])
+def test_no_project_pins_a_sibling_itself(requirement):
+    with pytest.raises(ValueError, match="distribution/VERSION"):
+        pinned([requirement], VERSION)
+
+
+def test_siblings_are_pinned_and_others_are_not():
+    wanted = ["numpy", "aegis-masking-provider[check]", "aegis-masking"]
+    assert pinned(wanted, "1.2") == ["numpy", "aegis-masking-provider[check]==1.2", "aegis-masking==1.2"]
+
+
+def test_a_sibling_of_another_version_is_refused(wheels, tmp_path):
+    for wheel in wheels.glob("*.whl"):
+        shutil.copy(wheel, tmp_path)
+    [advisor] = tmp_path.glob("aegis_masking_advisor-*.whl")
+    advisor.rename(advisor.with_name(advisor.name.replace(VERSION, "9.9.9")))
+    run(UV, "venv", "--quiet", tmp_path / "env")
+    command = (UV, "pip", "install", "--python", tmp_path / "env", "--no-index", "--find-links", tmp_path)
+    with pytest.raises(ReleaseError, match=rf"aegis-masking-advisor=={VERSION}"):
+        run(*command, "aegis-masking-provider")
+    assert not list(tmp_path.glob("env/lib/*/site-packages/aegis*"))
+
+
+@needs_history
+@pytest.mark.long
+def test_two_builds_of_a_commit_have_the_same_bytes(tmp_path):
+    build_twice("HEAD", tmp_path / "one")
+    assert {file.suffix for file in (tmp_path / "one").iterdir()} == {".gz", ".whl"}
+    before = commit_before(version_at("HEAD"))
+    (tmp_path / "before").mkdir()
+    build(before, tmp_path / "before")
+    assert len(list((tmp_path / "before").glob(f"*-{version_at(before)}-py3-none-any.whl"))) == 4
+
+
+def test_what_differs_the_second_time_is_named(tmp_path, monkeypatch):
+    def build_differently(_, to):
+        (to / "a.whl").write_text(str(to))
+
+    monkeypatch.setattr("distribution.release.building.build", build_differently)
+    with pytest.raises(ReleaseError, match=r"different bytes: a\.whl"):
+        build_twice("HEAD", tmp_path / "one")
+
+
+@needs_history
+def test_what_is_not_committed_or_not_in_the_changelog_is_not_released(monkeypatch):
+    before = commit_before(VERSION)
+    monkeypatch.setattr("distribution.release.checks.git", lambda *_: " M app/main.py")
+    with pytest.raises(ReleaseError, match=r"commit or remove:\n M app/main.py"):
+        check(VERSION, before)
+    monkeypatch.setattr("distribution.release.checks.git", lambda *words: "" if words[0] == "status" else git(*words))
+    with pytest.raises(ReleaseError, match="is there already: raise it"):
+        check("0.0.1", before)
+    with pytest.raises(ReleaseError, match=r"CHANGELOG\.md begins with"):
+        check("99.0.0", before)
+
+
+def test_a_python_that_is_not_there_is_named():
+    with pytest.raises(ReleaseError, match=r"needs Python 3\.99"):
+        interpreter("3.99")
+
+
+def test_the_context_has_the_service_alone_and_the_digests_have_everything(wheels, tmp_path):
+    image_context(wheels, tmp_path / "image")
+    names = {file.name.partition("-")[0] for file in (tmp_path / "image/wheels").iterdir()}
+    assert names == {"aegis_masking", "aegis_masking_advisor", "aegis_masking_server"}
+    digests(tmp_path)
+    assert "OK" in run("sha256sum", "--check", "SHA256SUMS", where=tmp_path)
+    (tmp_path / "image/Dockerfile").write_text("FROM scratch\n")
+    with pytest.raises(ReleaseError, match="image/Dockerfile"):
+        run("sha256sum", "--check", "SHA256SUMS", where=tmp_path)
+
+
+def test_an_environment_is_made_of_the_wheels_in_the_folders_alone(wheels, tmp_path):
+    with pytest.raises(ReleaseError, match="aegis-masking"):
+        House(wheels, tmp_path, Path(sys.executable)).environment(tmp_path / "env", "aegis-masking[provider]")
