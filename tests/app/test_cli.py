@@ -59,7 +59,7 @@ def run(monkeypatch, capsys):
 
 def test_the_version_is_that_of_the_build_whatever_a_variable_says(run):
     shown = run("--version", version="true")
-    assert (shown.code, shown.out, shown.err) == (0, f"aegis-server {version('aegis-server')}\n", "")
+    assert (shown.code, shown.out, shown.err) == (0, f"aegis-server {version('aegis-masking-server')}\n", "")
     assert run("keys", version="true").out != shown.out
 
 

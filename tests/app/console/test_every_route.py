@@ -114,7 +114,7 @@ async def test_every_page_has_the_lines_that_do_the_same_in_a_terminal_and_ends_
     for route in WHOLE_PAGES:
         answer = await stage.browser("operator").get(await stage.address(route))
         lines = set(re.findall(r"<code data-copy>(\S+)", answer.text.partition("Do the same in a terminal")[2]))
-        is_ended = f"Aegis {version('aegis-server')}</p>\n</footer>" in answer.text
+        is_ended = f"Aegis {version('aegis-masking-server')}</p>\n</footer>" in answer.text
         told[route] = answer.status_code, "curl" in lines, bool(lines & {"aegis", "aegis-server"}), is_ended
     assert told == dict.fromkeys(WHOLE_PAGES, (200, True, True, True))
 
