@@ -16,6 +16,12 @@ from app.audit.store import AuditLogStore, AuditStore
 from app.callers.service import KeyAdministration, Keyring, SessionRules, SessionService
 from app.callers.store import KeyStore, SessionStore
 from app.catalogues.service import HarvestService
+from app.dataspace.model.processes import Negotiation, Transfer
+from app.dataspace.service.negotiations import NegotiationService
+from app.dataspace.service.offers import OfferService
+from app.dataspace.service.sending import SendingService
+from app.dataspace.service.transfers import TransferService
+from app.dataspace.store import NegotiationStore, TransferStore
 from app.entries.service.catalogue import CatalogueService, ServerKeyService, VerdictService
 from app.entries.service.saved_searches import SavedSearchService
 from app.entries.store.contents import ContentStore, ServerKeyStore, VerdictStore
@@ -196,6 +202,26 @@ class Factory:
             AdviceStore(self.session),
             EventStore(self.session),
         )
+
+    def offers(self) -> OfferService:
+        """The service for the offers of the Dataspace Protocol."""
+        return OfferService(self.catalogue(), ContentStore(self.session))
+
+    def negotiations(self, recent: RecentVersions) -> NegotiationService:
+        """The service for negotiations by the Dataspace Protocol, with the cache of versions."""
+        return NegotiationService(NegotiationStore(self.session), self.offers(), self.data_requests(recent))
+
+    def transfers(self, recent: RecentVersions) -> TransferService:
+        """The service for transfers by the Dataspace Protocol, likewise."""
+        return TransferService(TransferStore(self.session), self.negotiations(recent), self.verifications())
+
+    def negotiation_messages(self) -> SendingService[Negotiation]:
+        """The worker's side of negotiations."""
+        return SendingService(NegotiationStore(self.session), self.offers(), DataRequestStore(self.session))
+
+    def transfer_messages(self) -> SendingService[Transfer]:
+        """The worker's side of transfers."""
+        return SendingService(TransferStore(self.session), self.offers(), DataRequestStore(self.session))
 
     def audit(self) -> AuditService:
         """The service for the audit log."""

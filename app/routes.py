@@ -19,6 +19,7 @@ from app.advice.api import routes as advice
 from app.audit import api as audit
 from app.callers import api as keys
 from app.catalogues.api import routes as catalogues
+from app.dataspace.api import routes as dataspace
 from app.edge.dependencies import KEYED
 from app.entries.api import previews, saved_searches
 from app.entries.api import routes as entries
@@ -33,6 +34,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     previews.router,
     advice.router,
     data_requests.router,
+    *dataspace.ROUTERS,
     audit.router,
     advice.measures_router,
     keys.router,
@@ -50,6 +52,7 @@ TAGS: Final[Mapping[str, str]] = {
     "entries": "What providers publish about their tables: summaries, never a record",
     "advice": "Which masking configuration loses the least predictive utility",
     "requests": "Requests for masked data, from the question to the verified delivery",
+    "dataspace": "The Dataspace Protocol 2025-1, for connectors: its own schemas are normative",
     "audit": "The audit log, receipts, and the keys that verify both",
     "measures": "The measures of utility that advice can be asked for",
     "keys": "The API keys of a tenant",

@@ -56,7 +56,7 @@ async def hold_to_contract(response: httpx.Response) -> None:
     await response.aread()
     method, path = response.request.method.lower(), response.request.url.path
     found = operation_of(method, path)
-    if _is_page(response):
+    if _is_page(response) or path.startswith("/dsp/"):  # whose contract others wrote: `tests.dataspace`
         return
     if method == "head":
         assert response.content == b""

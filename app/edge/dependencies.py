@@ -26,7 +26,7 @@ _Authorization = Annotated[str | None, Header(include_in_schema=False)]
 
 
 #: The beginnings of the paths of operations that need a key.
-KEYED: Final = ("/v1/", "/catalog", "/datasets/")
+KEYED: Final = ("/v1/", "/dsp/", "/catalog", "/datasets/")
 
 
 async def refuse_odd_parameters(request: Request) -> None:

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector, start_http_se
 
 from app.advice.service import computation
 from app.audit.service import Signer, signer_of
+from app.dataspace.jobs import Messenger
 from app.factory import Factory
 from app.platform.database.migrations import SchemaStore
 from app.platform.database.session import Database
@@ -86,6 +87,7 @@ async def _run_worker(settings: Settings, required: RequiredPrivacy, tracer: Tra
                     asyncio.create_task(keep_retention(database, queue, retention, settings.tenant_jobs)),
                     asyncio.create_task(keep_heads_signed(database, queue, signer)),
                     asyncio.create_task(deliverer.run()),
+                    asyncio.create_task(Messenger(for_deliveries, queue, sender, signer).run()),
                 ]
                 try:
                     await _work(queue, presence, children, settings.stop_seconds, keep_fitting(database))

@@ -297,6 +297,16 @@ class Failures(HttpMiddleware):
             await failed(Request(scope), error)(scope, receive, send)
 
 
+class DataspacePaths(HttpMiddleware):
+    """Reads a path of the Dataspace Protocol without a slash at its end, with which some clients resolve addresses."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on the request."""
+        if scope["path"].startswith("/dsp/"):
+            scope["path"] = scope["path"].rstrip("/")
+        await self._app(scope, receive, send)
+
+
 class MetricsPort(HttpMiddleware):
     """Serves `/metrics` and nothing else on the metrics port of the application's state."""
 
@@ -359,6 +369,7 @@ def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer)
       OPTIONS.
     * * `Failures` is inside all of these, so that its problems have their headers and are counted.
     * * `MetricsPort`, for metrics on a port of their own, is inside `Metrics`, which counts what it refuses.
+    * * `DataspacePaths` is inside `AccessLog` and `Metrics`, which name routes and no paths.
     * * `Compression` is inside `Failures`, like everything that may fail or take long.
     """
     origins = settings.cors_origins
@@ -373,5 +384,6 @@ def middlewares(settings: Settings, registry: CollectorRegistry, tracer: Tracer)
         *([Middleware(CrossOrigin, origins=origins)] if origins else []),
         Middleware(Failures),
         *([Middleware(MetricsPort)] if settings.metrics_port is not None else []),
+        Middleware(DataspacePaths),
         Middleware(Compression),
     ]

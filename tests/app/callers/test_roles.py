@@ -14,9 +14,14 @@ import httpx
 import pytest
 
 from aegis_sdk import wire
+from app.dataspace.jobs import Messenger
 from app.main import create_app
+from app.platform.queue.queue import queue_app
 from app.settings import Settings
+from app.webhooks.jobs import EventSender
+from tests.dataspace import message, new_pid
 from tests.issuer import Issuer, running_issuer
+from tests.kept import database_at
 from tests.postgres import create_database, drop_database
 from tests.service import ACCEPTED, AUDIT_KEY, Worker, create_key, example_entry, publish, running_app
 
@@ -88,6 +93,7 @@ class Owned:
     """An entry of the tenant `owner` with an advice on it, and a consumer of this tenant."""
 
     api: httpx.AsyncClient
+    messenger: Messenger
     owner: dict[str, str]
     consumer: dict[str, str]
     document: dict[str, Any]
@@ -102,12 +108,16 @@ class Owned:
         return (await self.api.post(path, json=asked, headers=self.consumer)).json()["id"]
 
 
-async def published(api: httpx.AsyncClient, owner: dict[str, str], consumer: dict[str, str], visibility: Any) -> Owned:
+async def published(
+    api: httpx.AsyncClient, messenger: Messenger, owner: dict[str, str], consumer: dict[str, str], visibility: Any
+) -> Owned:
     document = example_entry(name=f"entry-{uuid4().hex}", visibility=visibility)
     head = await publish(api, document, **owner)
     path, headers = f"/v1/entries/{head['id']}/advice", owner | {"Prefer": "respond-async"}
     advice = await api.post(path, json={"measure": "g3"}, headers=headers)
-    return Owned(api, owner, consumer, document, head["id"], head["terms"], head["digest"], advice.json()["id"])
+    return Owned(
+        api, messenger, owner, consumer, document, head["id"], head["terms"], head["digest"], advice.json()["id"]
+    )
 
 
 @dataclass(frozen=True)
@@ -162,16 +172,27 @@ async def world(postgres, migrated, shared_api, shared_database_url) -> AsyncIte
         api = await stack.enter_async_context(
             running_app(guarded_url, oidc_issuer=issuer.url, wrong_keys=0, rate_limit=0, audit_key=AUDIT_KEY)
         )
+        messengers = {
+            one: Messenger(
+                await stack.enter_async_context(database_at(one)), queue_app(one), EventSender(allow_private=True), None
+            )
+            for one in (guarded_url, shared_database_url)
+        }
         owned = {
             visibility: await published(
-                api, headers["provider"], headers["consumer"], VISIBILITY.get(visibility, "private")
+                api,
+                messengers[guarded_url],
+                headers["provider"],
+                headers["consumer"],
+                VISIBILITY.get(visibility, "private"),
             )
             for visibility in ("private", *VISIBILITY)
         }
         entries = {caller: owned.get(caller, owned["private"]) for caller in headers}
-        entries["development"] = await published(shared_api, {}, {}, "private")
+        entries["development"] = await published(shared_api, messengers[shared_database_url], {}, {}, "private")
         for owned in entries.values():
             await owned.requested()
+            await negotiated(owned)
         for url in (guarded_url, shared_database_url):  # later requests are then advised at once
             async with Worker.on(url) as worker:
                 await worker.run()
@@ -212,11 +233,13 @@ async def status(world: World, things: dict[Any, str], sent: str, route: str, ca
     """What a caller is answered. Each thing that it asks about serves until an answer may have changed it."""
     (method, path, *action), owned = route.split(), world.entries[caller]
     if method == "DELETE" and "{entry_id}" in path:
-        owned = await published(owned.api, owned.owner, owned.consumer, owned.document["visibility"])
+        owned = await published(owned.api, owned.messenger, owned.owner, owned.consumer, owned.document["visibility"])
     about = "the tenant's only one" if "{webhook_id}" in path or "{search_id}" in path else owned.entry_id
     kept = caller == "development", about, path, *action
     if kept not in things and "{" in path:
         things[kept] = await address(world, owned, caller, path, *action)
+    if path == f"{DSP}/transfers/request":
+        await agreed(owned, await negotiated(owned))
     path = things.get(kept, path)
     headers = world.headers[sent][caller] | {"If-Match": "*", "Prefer": "respond-async"}
     if path.endswith("/sign-off"):
@@ -226,6 +249,8 @@ async def status(world: World, things: dict[Any, str], sent: str, route: str, ca
     asked = {"action": action[0]} | ACTIONS[action[0]] if action else body(route, owned)
     if action == ["deliver"]:
         asked["entry_digest"] = owned.digest
+    if path.startswith("/dsp/") and method == "POST":
+        asked = spoken(path, things[kept] if "{" in route else "", owned)
     answer = await owned.api.request(method, path, headers=headers, json=asked, params=params)
     challenged = answer.headers.get("WWW-Authenticate", "").startswith("Bearer")
     assert challenged == (answer.status_code == 401), (route, caller)
@@ -244,6 +269,9 @@ async def address(world: World, owned: Owned, caller: str, path: str, action: st
         path = path.format(search_id=await created_webhook(world, caller, "/v1/searches", {}))
     if "{request_id}" in path:
         path = path.replace("{request_id}", await created_request(owned, action or path.rpartition("/")[2]))
+    if "{process_id}" in path:
+        path = path.replace("{process_id}", await created_process(owned, path))
+    path = path.replace("{dataset_id}", owned.entry_id)
     return path.format(entry_id=owned.entry_id, advice_id=owned.advice_id, lease_id=uuid4())
 
 
@@ -266,6 +294,109 @@ async def created_request(owned: Owned, step: str) -> str:
         answer = await owned.api.post(f"/v1/requests/{request_id}/actions", json=said, headers=owned.owner)
         assert answer.status_code == 200, answer.text
     return request_id
+
+
+#: The consumer's own ids of processes.
+PIDS: dict[str, str] = {}
+
+DSP = "/dsp/2025-1"
+
+#: The messages to processes, by the ends of their paths.
+MESSAGES = {
+    "negotiations/request": "ContractRequestMessage",
+    "request": "ContractRequestMessage",
+    "events": "ContractNegotiationEventMessage",
+    "agreement/verification": "ContractAgreementVerificationMessage",
+    "negotiations/termination": "ContractNegotiationTerminationMessage",
+    "start": "TransferStartMessage",
+    "suspension": "TransferSuspensionMessage",
+    "completion": "TransferCompletionMessage",
+    "transfers/termination": "TransferTerminationMessage",
+}
+
+
+def spoken(path: str, addressed: str, owned: Owned) -> dict[str, Any]:
+    """A message of the Dataspace Protocol to a path, which may address a process."""
+    if path.endswith("catalog/request"):
+        return message("CatalogRequestMessage")
+    kind, *rest = path.removeprefix(f"{DSP}/").split("/")
+    offer = {"@id": f"urn:aegis:offer:{owned.entry_id}:1:c01", "@type": "Offer", "permission": [{"action": "use"}]}
+    if not addressed:
+        new = {"consumerPid": new_pid(), "callbackAddress": "urn:aegis:poll"}
+        if kind == "negotiations":
+            return message("ContractRequestMessage", **new, offer=offer)
+        return message("TransferRequestMessage", **new, format="HttpData-PULL", agreementId=AGREEMENTS[owned.entry_id])
+    process_id, *end = rest
+    ending = "/".join(end)
+    sent = message(MESSAGES.get(ending) or MESSAGES[f"{kind}/{ending}"])
+    sent |= {"providerPid": process_id, "consumerPid": PIDS[process_id]}
+    return sent | {"request": {"offer": offer}, "events": {"eventType": "ACCEPTED"}}.get(ending, {})
+
+
+async def created_process(owned: Owned, path: str) -> str:
+    """The id of a new process of the entry's own tenant, in a state in which a message to a path is possible."""
+    kind, _, *end = path.removeprefix(f"{DSP}/").split("/")
+    ending = "/".join(end)
+    process_id = await negotiated(owned)
+    if kind == "negotiations":
+        steps = {"request": "counter", "events": "counter", "agreement/verification": "approve"}
+        return await acted(owned, process_id, *([steps[ending]] if ending in steps else []))
+    await agreed(owned, process_id)
+    transfer_id = await begun(owned, f"{DSP}/transfers/request")
+    if ending in ("start", "suspension", "completion"):
+        await acted(owned, process_id, "deliver")
+    if ending == "start":
+        await told(owned, f"{DSP}/transfers/{transfer_id}/suspension")
+    return transfer_id
+
+
+async def negotiated(owned: Owned) -> str:
+    """The id of a new negotiation, whose agreement is the one for transfers from now on."""
+    process_id = await begun(owned, f"{DSP}/negotiations/request")
+    AGREEMENTS[owned.entry_id] = f"urn:aegis:agreement:{process_id}"
+    return process_id
+
+
+#: By entry, the id of the agreement of its last negotiation.
+AGREEMENTS: dict[str, str] = {}
+
+
+async def begun(owned: Owned, path: str) -> str:
+    sent = spoken(path, "", owned)
+    answer = await owned.api.post(path, json=sent, headers=owned.consumer)
+    assert answer.status_code == 201, answer.text
+    process_id = str(answer.json()["providerPid"]).removeprefix("urn:uuid:")
+    PIDS[process_id] = sent["consumerPid"]
+    return process_id
+
+
+async def told(owned: Owned, path: str) -> None:
+    answer = await owned.api.post(path, json=spoken(path, path, owned), headers=owned.consumer)
+    assert answer.status_code == 200, answer.text
+    await sent_all(owned)
+
+
+async def acted(owned: Owned, process_id: str, *actions: str) -> str:
+    """The id of a negotiation, about whose request the provider has acted."""
+    for action in actions:
+        listed = await owned.api.get("/v1/requests", params={"entry": owned.entry_id, "limit": 1}, headers=owned.owner)
+        said = {"action": action} | ACTIONS[action] | ({"entry_digest": owned.digest} if action == "deliver" else {})
+        path = f"/v1/requests/{listed.json()['items'][0]['id']}/actions"
+        answer = await owned.api.post(path, json=said, headers=owned.owner)
+        assert answer.status_code == 200, answer.text
+        await sent_all(owned)
+    return process_id
+
+
+async def sent_all(owned: Owned) -> None:
+    """Send all that is due; of a tenant, one message at a time goes out."""
+    for _ in range(5):
+        await owned.messenger.run_once()
+
+
+async def agreed(owned: Owned, process_id: str) -> None:
+    await acted(owned, process_id, "approve")
+    await told(owned, f"{DSP}/negotiations/{process_id}/agreement/verification")
 
 
 async def created_key(world: World, caller: str) -> str:
