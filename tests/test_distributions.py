@@ -143,3 +143,10 @@ def test_the_context_has_the_service_alone_and_the_digests_have_everything(wheel
 def test_an_environment_is_made_of_the_wheels_in_the_folders_alone(wheels, tmp_path):
     with pytest.raises(ReleaseError, match="aegis-masking"):
         House(wheels, tmp_path, Path(sys.executable)).environment(tmp_path / "env", "aegis-masking[provider]")
+
+
+@for_each("page", ("operator", "provider", "consumer"))
+def test_a_first_page_is_short_and_begins_with_the_line_that_installs(page):
+    text = (ROOT / f"docs/start/{page}.md").read_text()
+    assert len(text.split()) <= 300
+    assert re.match(r"# [\w ]+\n\n```sh\npip install 'aegis-masking\[\w+\]'\n```\n", text)

@@ -10,6 +10,7 @@ from distribution.release.checks import check
 from distribution.release.contents import bills, digests, image_context
 from distribution.release.environments import House, interpreter, libraries
 from distribution.release.journey import ROLES, Installed, prepared, upgraded, whole_way
+from distribution.release.pages import first_minutes
 from distribution.release.programs import ROOT, ReleaseError, say, step
 
 BEFORE_NAMES = ("aegis-advisor", "aegis-sdk", "aegis-provider", "aegis-server[embedded]")
@@ -38,6 +39,8 @@ def main(pythons: list[str]) -> None:
                 libraries(house.ours.glob("*.whl"), ROOT / "constraints.txt", house.python, house.others)
             with step(f"going the whole way with Python {each}"):
                 whole_way(Installed(house.environment(work / f"python-{each}", ROLES), prepared(work / f"way-{each}")))
+        with step("following the first pages of operator, provider and consumer"):
+            first_minutes(houses[pythons[-1]], work / "pages")
         with step("upgrading what the version before has made"):
             upgrade(before, work, pythons[0], interpreters[pythons[0]])
         with step("writing bills of materials, the contract and the image's context"):

@@ -18,6 +18,9 @@ PATIENCE: Final = 120.0
 
 TABLE: Final = "examples/health/health.csv"
 PLAN: Final = "examples/health/plan.yaml"
+PRIVATE: Final = {"AEGIS_LINKS_ALLOW_PRIVATE": "true"}
+"""Links lead to this machine, which has to be allowed."""
+
 ROLES: Final = "aegis-masking[provider,receipts,server]"
 
 
@@ -30,8 +33,8 @@ class Installed:
 
     def aegis(self, *words: str, url: str = "") -> str:
         """What a command prints."""
-        state = {"XDG_STATE_HOME": str(self.folder / "state"), "AEGIS_LINKS_ALLOW_PRIVATE": "true"}
-        return run(self.programs / "aegis", *words, where=self.folder, environ=state | {"AEGIS_URL": url})
+        state = {"XDG_STATE_HOME": str(self.folder / "state"), "AEGIS_URL": url}
+        return run(self.programs / "aegis", *words, where=self.folder, environ=PRIVATE | state)
 
     def server(self, *words: str) -> str:
         """What an operator's command prints."""
@@ -43,7 +46,7 @@ class Installed:
         command = [str(self.programs / "aegis-server"), "serve", "--port", "0", "--data-dir", str(data)]
         with (self.folder / "serve.log").open("w") as log:
             service = subprocess.Popen(  # noqa: S603 -- the release's own command
-                command, cwd=self.folder, env=clean(), stdout=subprocess.PIPE, stderr=log, text=True
+                command, cwd=self.folder, env=clean(PRIVATE), stdout=subprocess.PIPE, stderr=log, text=True
             )
         try:
             yield _address(service, self.folder / "serve.log")
