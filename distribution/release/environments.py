@@ -40,6 +40,11 @@ class House:
         run(UV, "pip", "check", "--quiet", "--python", programs / "python")
         return programs
 
+    def once(self, wanted: str, *command: str) -> str:
+        """What a command prints that is run without an environment of its own, as by `uvx`."""
+        options = (*self.options, "--isolated", "--python", str(self.python), "--from", wanted)
+        return run(UV, "tool", "run", "--quiet", *options, *command)
+
 
 def interpreter(version: str) -> Path:
     """The Python of a version, such as `3.13`: on the path, or one of pyenv's, whose name on the path may not run.

@@ -72,6 +72,7 @@ def first_minutes(house: House, folder: Path) -> None:
     Raises:
         ReleaseError: A command of a page failed.
     """
+    house.once("aegis-masking[provider]", "aegis", "release", "--help")
     operator, provider, consumer = (Person(role, house, folder / role) for role in ("operator", "provider", "consumer"))
     service, data = Installed(operator.folder / "env/bin", operator.folder), operator.folder / "aegis-data"
     with service.serving(data):  # as the next block says, on a free port
