@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aegis_sdk import wire
-from aegis_sdk.reading import as_sentence, percent, should_reach
+from aegis_sdk.reading import as_sentence, is_visible, percent, should_reach, title_of
 from aegis_sdk.wire import PRIVACY_CRITERIA
 from app.catalogues.api.rdf import Node, iri, is_web_address, json_ld, segment, turtle, typed
 from app.catalogues.model import Listed, Offer, StoredOffers, listed
@@ -146,7 +146,7 @@ def _dataset(entry: Listed, place: Place) -> Node:
     return {
         "@id": place.dataset(head.id),
         "@type": ["dcat:Dataset"],
-        "dct:title": title_of(head),
+        "dct:title": title_of(head.title, head.name),
         "dct:description": description_of(entry),
         "dct:identifier": head.id,
         "dct:publisher": iri(place.part(f"publisher-{head.tenant}")),
@@ -154,7 +154,7 @@ def _dataset(entry: Listed, place: Place) -> Node:
         "dct:modified": typed(timestamp(head.changed_at), "xsd:dateTime"),
         "dct:accessRights": iri(_RESTRICTED),
         "dcat:version": str(head.version),
-        "dcat:keyword": [keyword for keyword in head.keywords if is_shown(keyword)],
+        "dcat:keyword": [keyword for keyword in head.keywords if is_visible(keyword)],
         "dcat:distribution": [iri(_address(head, offer, place)) for offer in entry.offers],
         **(_health_terms(head) if place.profile is Profile.HEALTH else {}),
     }
@@ -164,16 +164,6 @@ def _health_terms(head: Head) -> Node:
     numbers = {"healthdcatap:numberOfRecords": head.records, "healthdcatap:numberOfUniqueIndividuals": head.people}
     stated = {name: typed(str(number), "xsd:nonNegativeInteger") for name, number in numbers.items() if number}
     return {"dcat:theme": iri(_HEALTH), **stated}
-
-
-def title_of(head: Head) -> str:
-    """The title of an entry, or its name if the title shows nothing: harvesters refuse datasets without one."""
-    return head.title if is_shown(head.title) else head.name
-
-
-def is_shown(text: str) -> bool:
-    """Whether a text has a character that is seen."""
-    return any(character.isprintable() and not character.isspace() for character in text)
 
 
 def description_of(entry: Listed) -> str:
@@ -187,7 +177,7 @@ def description_of(entry: Listed) -> str:
     if entry.offered > len(entry.offers):
         k = f"{k}; {len(entry.offers):,} of them are listed"
     offers = f"Configurations that can be requested: {entry.offered:,}{k}."
-    return "\n\n".join([*([head.description] if is_shown(head.description) else []), f"{table} {offers}"])
+    return "\n\n".join([*([head.description] if is_visible(head.description) else []), f"{table} {offers}"])
 
 
 def _address(head: Head, offer: Offer, place: Place) -> str:
@@ -199,8 +189,8 @@ def _distribution(head: Head, offer: Offer, place: Place) -> Node:
     return {
         "@id": address,
         "@type": ["dcat:Distribution"],
-        "dct:title": f"{title_of(head)}: {offer.configuration}",
-        "dct:description": " ".join(_sentences(head, offer)),
+        "dct:title": f"{title_of(head.title, head.name)}: {offer.configuration}",
+        "dct:description": " ".join(sentences_of(head, offer)),
         "dct:identifier": offer.configuration,
         "dcat:accessURL": iri(f"{place.origin}/v1/entries/{head.id}"),
         "dcat:accessService": iri(place.part("service")),
@@ -221,13 +211,14 @@ def _distribution(head: Head, offer: Offer, place: Place) -> Node:
 
 
 def _licence(text: str) -> Node | None:
-    if not is_shown(text):
+    if not is_visible(text):
         return None
     kind = {"@type": ["dct:LicenseDocument"], "rdfs:label": text}
     return kind | ({"rdfs:seeAlso": iri(text)} if is_web_address(text) else {})
 
 
-def _sentences(head: Head, offer: Offer) -> Iterator[str]:
+def sentences_of(head: Head, offer: Offer) -> Iterator[str]:
+    """What an offer promises, is worth and costs, in sentences."""
     if offer.is_generated:
         yield "A table that a model generated."
     counted = {"k": "" if head.unit is None else " people"}

@@ -8,9 +8,11 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Header, Query, Response
 
+from aegis_advisor.evidence import EntryContent
 from aegis_sdk import wire
 from aegis_sdk.reading import (
     Packaged,
+    TableColumn,
     columns_of,
     csv_of,
     data_package,
@@ -24,7 +26,7 @@ from app.entries.api.mapping import entry_document
 from app.entries.api.parameters import SearchText
 from app.entries.api.routes import SMALL
 from app.entries.model.documents import is_small, stored_entry
-from app.entries.model.entries import CountTable
+from app.entries.model.entries import CountTable, Head
 from app.entries.model.previews import ROWS, ShownColumn, drawn_from_counts, equally_likely, random_of
 from app.platform.callers import Caller
 from app.platform.errors import Fault, InvalidDocumentError
@@ -54,9 +56,9 @@ async def preview_for(
         if head.shows_counts_to(caller):
             schema, configurations, tables = await catalogue.summaries(head)
             seed = head.keyed_digest
-        else:  # nothing here may depend on counts, not even the seed
+        else:
             (schema, configurations), tables = await catalogue.schema(head), ()
-            seed = f"{head.id} {head.version}"
+            seed = seed_of_others(head)
     entry = entry_in_package(head.name, head.id, head.version, head.digest)
     table = Packaged(f"Made-up rows of {configuration}", configuration, entry, head.license, is_made_up=True)
     parts = (schema, configurations, tables, table, f"{seed} {configuration}")
@@ -69,6 +71,11 @@ async def preview_for(
         fault = Fault("/configuration", "Is no masked configuration of this version: take one of the entry's schema.")
         raise InvalidDocumentError("There is no preview.", (fault,))
     return made
+
+
+def seed_of_others(head: Head) -> str:
+    """The seed of the previews of those who do not read the counts, on which it must not depend."""
+    return f"{head.id} {head.version}"
 
 
 def made_up(
@@ -85,27 +92,39 @@ def made_up(
     columns = columns_of(document, configuration)
     if not columns:
         return None
-    random = random_of(seed)
-    label, *shared = (ShownColumn(each.name, each.masking, len(each.texts)) for each in (columns[-1], *columns[:-1]))
-    if tables:
-        places = drawn_from_counts(stored_entry(schema, tables), (label, *shared), random)
-    else:
-        places = equally_likely((label, *shared), random)
-    inside = random.random((ROWS, len(columns))).tolist()
-    mark = _free_name([column.name for column in columns])
-    rows = [
-        {mark: True} | {one.name: value_within(one, *each) for one, *each in zip(columns, *drawn, strict=True)}
-        for drawn in zip(np.roll(places, -1, axis=1).tolist(), inside, strict=True)
-    ]
+    rows = made_up_rows(columns, stored_entry(schema, tables) if tables else None, seed)
     # Others are not told how many cells are suppressed, so any may be.
     table = replace(table, may_have_stars=not tables or suppressed_cells_of(document, configuration) > 0)
     return wire.Preview(
         configuration=configuration,
         made_from="counts" if tables else "domains",
-        columns=[mark, *(column.name for column in columns)],
+        columns=list(rows[0]),
         rows=rows,
         data_package=data_package(columns, table, "preview.csv"),
     )
+
+
+def made_up_rows(
+    columns: Sequence[TableColumn], entry: EntryContent | None, seed: str
+) -> list[dict[str, bool | str | None]]:
+    """All made-up rows of a table, each with a first column that marks it as such.
+
+    Args:
+        entry: the entry with the counts to draw from; None if each value is equally likely.
+        seed: what the rows depend on besides.
+    """
+    random = random_of(seed)
+    label, *shared = (ShownColumn(each.name, each.masking, len(each.texts)) for each in (columns[-1], *columns[:-1]))
+    if entry is not None:
+        places = drawn_from_counts(entry, (label, *shared), random)
+    else:
+        places = equally_likely((label, *shared), random)
+    inside = random.random((ROWS, len(columns))).tolist()
+    mark = _free_name([column.name for column in columns])
+    return [
+        {mark: True} | {one.name: value_within(one, *each) for one, *each in zip(columns, *drawn, strict=True)}
+        for drawn in zip(np.roll(places, -1, axis=1).tolist(), inside, strict=True)
+    ]
 
 
 def _free_name(names: Sequence[str]) -> str:

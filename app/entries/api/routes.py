@@ -5,9 +5,10 @@ from math import prod
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from aegis_sdk import wire
+from aegis_sdk.reading import CROISSANT
 from app.edge.dependencies import (
     AdmissionDependency,
     BodyDependency,
@@ -37,6 +38,7 @@ from app.factory import Factory
 from app.platform.callers import Caller
 from app.platform.http.bodies import validated
 from app.platform.http.conditional import NOT_MODIFIED, REVALIDATED, KnownTagsDependency
+from app.platform.http.negotiation import preferred, profiles
 from app.platform.http.operations import JsonResponse, PageLimit, PageToken, answers, body, links
 
 router = APIRouter(prefix="/v1", tags=["entries"])
@@ -124,6 +126,15 @@ async def list_entries(
     return JsonResponse(page_answer(page), headers={"Link": links(request, page.next_page_token)})
 
 
+JSON, JSON_LD = "application/json", "application/ld+json"
+
+
+def wants_croissant(accept: str | None) -> bool:
+    """Whether a caller prefers JSON-LD, by the profile of Croissant or any."""
+    named = profiles(accept)
+    return preferred(accept, (JSON, JSON_LD)) == JSON_LD and (not named or CROISSANT in named)
+
+
 @router.get(
     "/entries/{entry_id}",
     summary="Read an entry's head and schema",
@@ -135,6 +146,7 @@ async def list_entries(
         422,
         headers=("ETag",),
     )
+    | {303: {"description": "Where the entry is in Croissant, if the caller prefers `application/ld+json`"}}
     | NOT_MODIFIED,
 )
 async def read_entry(
@@ -143,13 +155,18 @@ async def read_entry(
     state: StateDependency,
     known: KnownTagsDependency,
     version: Version = None,
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
     """Returns the attributes, maskings and configurations of an entry, without counts."""
     async with state.database.transaction() as session:
         catalogue = Factory(session, state.queue).catalogue()
         head = await catalogue.head(caller, entry_id, version)
+        if wants_croissant(accept):
+            query = "" if version is None else f"?version={version}"
+            place = f"/datasets/{head.id}.croissant.json{query}"
+            return Response(status_code=303, headers={"Location": place, "Vary": "Accept"})
         verdict = await catalogue.verdict(caller, head)
-        headers = {"ETag": etag_of_shown(head, verdict), "Cache-Control": REVALIDATED}
+        headers = {"ETag": etag_of_shown(head, verdict), "Cache-Control": REVALIDATED, "Vary": "Accept"}
         if (unchanged := known.unchanged(headers["ETag"], headers)) is not None:
             return unchanged
         schema, configurations = await catalogue.schema(head)

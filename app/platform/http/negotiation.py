@@ -36,6 +36,14 @@ def preferred(header: str | None, offers: Sequence[str]) -> str | None:
     return best if liked[best] > 0 else None
 
 
+_PROFILE = re.compile(r";\s*profile\s*=\s*\"?([^\",;]*)", re.IGNORECASE)
+
+
+def profiles(header: str | None) -> frozenset[str]:
+    """The profiles (RFC 6906) of the media types in a header."""
+    return frozenset(_PROFILE.findall(header) if header and len(header) <= LONGEST_HEADER else ())
+
+
 #: Seconds to wait for an answer: by default, and at most.
 DEFAULT_WAIT = 10.0
 LONGEST_WAIT = 60.0

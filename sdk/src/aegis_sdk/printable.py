@@ -41,6 +41,11 @@ def as_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+def is_visible(text: str) -> bool:
+    """Whether a text has a character that is seen."""
+    return any(character.isprintable() and not character.isspace() for character in text)
+
+
 def _escaped(character: str) -> str:
     return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
 

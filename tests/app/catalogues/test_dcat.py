@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.catalogues import model, service
-from app.catalogues.api import rdf
+from app.catalogues.api import rdf, routes
 from app.tenants.model import RequiredPrivacy, TenantPolicy
 from tests.answers import pointers
 from tests.app.advice.test_views import guarded
@@ -118,6 +118,19 @@ async def test_an_entry_lists_a_bounded_number_of_offers_those_with_the_best_mod
     [dataset] = [node for node in answer.json()["@graph"] if node["@type"] == ["dcat:Dataset"]]
     assert "requested: 12, with k of at least" in dataset["dct:description"]
     assert "; 2 of them are listed." in dataset["dct:description"]
+
+
+async def test_a_child_process_makes_the_same_of_large_entries(database_url, monkeypatch):
+    async with guarded(database_url) as (api, _, keys):
+        head = await publish(api, example_entry(visibility="all", license="CC0-1.0"), **keys["owner"])
+        paths = ["/catalog.ttl", *(f"/datasets/{head['id']}.{form}" for form in ("ttl", "jsonld", "croissant.json"))]
+        here = [(await api.get(path, headers=keys["stranger"])).content for path in paths]
+        monkeypatch.setattr(routes, "FEW_OFFERS", 0)
+        there = [(await api.get(path, headers=keys["stranger"])).content for path in paths]
+        unlicensed = await publish(api, example_entry(name="b", visibility="all", license=""), **keys["owner"])
+        refused = await api.get(f"/datasets/{unlicensed['id']}.croissant.json", headers=keys["stranger"])
+    assert there == here
+    assert (refused.status_code, pointers(refused)) == (422, ["/license"])
 
 
 @pytest.mark.parametrize("limit", ["PAGE_OFFERS", "PAGE_CELLS"])

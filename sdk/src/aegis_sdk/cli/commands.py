@@ -92,6 +92,11 @@ SECTION = CommandSection(
                     "aegis entries preview ENTRY_ID --configuration c0036 --to preview",
                 ),
                 Command(
+                    "aegis_sdk.cli.croissant:croissant",
+                    "Describe a delivered table in Croissant.",
+                    "aegis entries croissant ENTRY_ID --configuration c0036 --table delivered.csv",
+                ),
+                Command(
                     "aegis_sdk.cli.entries:visibility",
                     "Show or change who sees an entry.",
                     "aegis entries visibility ENTRY_ID --tenant partner --tenant lab",

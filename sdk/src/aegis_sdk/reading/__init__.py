@@ -3,7 +3,18 @@
 Part of the base installation; needs only Python.
 """
 
-from aegis_sdk.printable import DASH, Share, as_sentence, number, one_line, percent, share_with_limits, shown, some
+from aegis_sdk.printable import (
+    DASH,
+    Share,
+    as_sentence,
+    is_visible,
+    number,
+    one_line,
+    percent,
+    share_with_limits,
+    shown,
+    some,
+)
 from aegis_sdk.reading.advice import (
     Bounds,
     deviation_bounds,
@@ -36,6 +47,7 @@ from aegis_sdk.reading.configurations import (
     suppressed_cells_of,
     vouched_for,
 )
+from aegis_sdk.reading.croissant import CROISSANT, CroissantTable, TableFile, croissant_of, title_of
 from aegis_sdk.reading.disclosure import (
     ACCEPT_UNIQUE,
     LEAST_SHARE,
@@ -67,6 +79,7 @@ from aegis_sdk.reading.packages import (
 
 __all__ = [
     "ACCEPT_UNIQUE",
+    "CROISSANT",
     "DASH",
     "LEAST_SHARE",
     "PACKAGE",
@@ -75,6 +88,7 @@ __all__ = [
     "AttributeOutline",
     "Bounds",
     "ConfigurationNames",
+    "CroissantTable",
     "EntryOutline",
     "GeneratedOutline",
     "Lattice",
@@ -83,10 +97,12 @@ __all__ = [
     "Packaged",
     "Share",
     "TableColumn",
+    "TableFile",
     "alone_at_most",
     "as_sentence",
     "columns_of",
     "configurations_of",
+    "croissant_of",
     "csv_of",
     "data_package",
     "declares_joint",
@@ -100,6 +116,7 @@ __all__ = [
     "headline",
     "ids_of",
     "in_words",
+    "is_visible",
     "kept_by_best",
     "label_of",
     "label_shown",
@@ -134,6 +151,7 @@ __all__ = [
     "stated_deviation",
     "suppressed_cells_of",
     "text_of",
+    "title_of",
     "utility_bounds",
     "value_within",
     "verdict_in_words",

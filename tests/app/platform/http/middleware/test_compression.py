@@ -111,7 +111,7 @@ async def test_a_tag_names_the_entry_in_whatever_coding(shared_api, coding):
     for accepted in ("gzip", ""):
         unchanged, body = await raw(shared_api, path, accepted, **{"If-None-Match": tag})
         assert (unchanged.status_code, body, unchanged.headers["ETag"]) == (304, b"", tag)
-        assert unchanged.headers["Vary"] == "Accept-Encoding"
+        assert unchanged.headers["Vary"] == "Accept, Accept-Encoding"  # Croissant is elsewhere
     changed = await shared_api.patch(path, json={"visibility": "all"}, headers={"If-Match": tag})
     assert changed.status_code == 200
     assert (await shared_api.patch(path, json={"visibility": "all"}, headers={"If-Match": tag})).status_code == 412

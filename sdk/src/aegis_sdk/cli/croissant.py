@@ -1,0 +1,103 @@
+"""Delivered tables in Croissant, for loaders of training data."""
+
+import csv
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aegis_sdk._client import Client
+from aegis_sdk.cli.options import EntryIdArgument, JsonOption
+from aegis_sdk.cli.terminal import InputError, print_result
+from aegis_sdk.reading import (
+    CroissantTable,
+    TableColumn,
+    TableFile,
+    columns_of,
+    croissant_of,
+    promises_of,
+    shown,
+    some,
+    title_of,
+)
+from aegis_sdk.reading.packages import SUPPRESSED_CELL
+from aegis_sdk.wire import EntryHead
+
+_PARQUET = ".parquet"
+
+
+def croissant(
+    entry_id: EntryIdArgument,
+    configuration: Annotated[str, typer.Option(metavar="ID", help="Masked configuration that the table has.")],
+    table: Annotated[Path, typer.Option(metavar="FILE", help="Delivered table, CSV or Parquet.")],
+    version: Annotated[int | None, typer.Option(min=1, help="Version of the entry; the latest by default.")] = None,
+    as_json: JsonOption = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Describe a delivered table in Croissant.
+
+    Writes a file beside the table, whose name ends in .croissant.json (Croissant 1.1): columns with their types,
+    licence, size and SHA-256. Loaders of training data read the table by it, and refuse one that has changed.
+    """
+    with Client() as client:
+        head = client.entry(entry_id, version)
+        address = f"{client.url}/datasets/{head.id}"
+    columns = columns_of(head.entry_schema, configuration)
+    if not columns:
+        raise InputError(f"{shown(head.name)} has no masked configuration {shown(configuration)}")
+    described = CroissantTable(configuration, _promised(head, configuration), columns, _file_of(table, columns))
+    title = f"The table of {configuration} of {title_of(head.title, head.name)}"
+    try:
+        document = croissant_of(head, [described], url=address, description=title)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    path = table.with_suffix(".croissant.json")
+    try:
+        path.write_text(f"{json.dumps(document, indent=2)}\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    print_result({"file": str(path)}, [str(path)], as_json=as_json)
+
+
+def _promised(head: EntryHead, configuration: str) -> str:
+    """The promised privacy of a configuration, in words."""
+    promises = promises_of(head.entry_schema, [configuration])
+    stated = [f"{name} {number:g}" for name, [number] in promises.items() if number is not None]
+    return f"Promises {', '.join(stated)}." if stated else "Promises no privacy."
+
+
+def _file_of(path: Path, columns: Sequence[TableColumn]) -> TableFile:
+    """A table with these columns.
+
+    Raises:
+        InputError: The file cannot be read, or lacks one of them.
+    """
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        known = path.name, path.stat().st_size, digest
+        if path.suffix == _PARQUET:
+            return TableFile(*known, media_type="application/x-parquet")
+        return TableFile(*known, starred=_starred(path, columns))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: not a table in CSV: {error}") from error
+
+
+def _starred(path: Path, columns: Sequence[TableColumn]) -> frozenset[str]:
+    """The columns of a CSV file with suppressed cells.
+
+    Raises:
+        InputError: It lacks one of the columns.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        header = next(rows, [])
+        if missing := [column.name for column in columns if column.name not in header]:
+            raise InputError(f"{path} has no column {some(missing, 5)}")
+        places = {header.index(column.name) for column in columns}
+        starred = {place for row in rows for place in places if place < len(row) and row[place] == SUPPRESSED_CELL}
+    return frozenset(header[place] for place in starred)

@@ -1,0 +1,188 @@
+"""Entries and delivered tables in Croissant 1.1 (mlcommons.org/croissant), which loaders of training data read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+from urllib.parse import quote
+
+from aegis_sdk.printable import is_visible
+from aegis_sdk.reading.columns import TableColumn
+from aegis_sdk.reading.packages import SUPPRESSED_CELL
+from aegis_sdk.texts import ValueType
+from aegis_sdk.wire import Head
+
+CROISSANT: Final = "http://mlcommons.org/croissant/1.1"
+"""The profile that a document conforms to."""
+
+#: The context of the specification. It refers to no other document.
+_CONTEXT: Final[Mapping[str, Any]] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    **{
+        name: f"cr:{name}"
+        for name in (
+            *("arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject"),
+            *("fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5"),
+            *("parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate"),
+            *("separator", "source", "subField", "transform"),
+        )
+    },
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "sc": "https://schema.org/",
+}
+_TYPES: Final = {ValueType.INTEGER: "sc:Integer", ValueType.NUMBER: "sc:Float", ValueType.DATE: "sc:Date"}
+
+
+Row = Mapping[str, bool | str | None]
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file with a masked table, beside the document.
+
+    Attributes:
+        name: Its name, without a folder.
+        size: In bytes.
+        sha256: In hexadecimal digits.
+        media_type: `text/csv`, or that of Parquet.
+        starred: Numeric columns with suppressed cells (`*`) in it, which are therefore texts.
+    """
+
+    name: str
+    size: int
+    sha256: str
+    media_type: str = "text/csv"
+    starred: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class CroissantTable:
+    """The table of a configuration: the records of a file, or made-up rows.
+
+    Attributes:
+        configuration: Its id, unique in a document.
+        description: What it is, in words.
+        records: The file with its records, or made-up rows, of which the first column says that they are.
+    """
+
+    configuration: str
+    description: str
+    columns: Sequence[TableColumn]
+    records: TableFile | Sequence[Row]
+
+
+def croissant_of(head: Head, tables: Sequence[CroissantTable], *, url: str, description: str) -> dict[str, Any]:
+    """The Croissant document of some tables of an entry.
+
+    Args:
+        url: The address of the entry as a dataset.
+        description: What the document describes.
+
+    Raises:
+        ValueError: The entry has no licence, which Croissant requires, although its loader does not check that.
+    """
+    if not is_visible(head.license):
+        message = f"the entry {head.name!r} states no licence, which Croissant requires"
+        raise ValueError(message)
+    files = [table.records for table in tables if isinstance(table.records, TableFile)]
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": CROISSANT,
+        "name": title_of(head.title, head.name),
+        "description": description,
+        "license": head.license,
+        "url": url,
+        "creator": {"@type": "sc:Organization", "name": head.tenant},
+        "datePublished": head.created_at.date().isoformat(),
+        "version": f"{head.version}.0.0",
+        "keywords": [keyword for keyword in head.keywords if is_visible(keyword)],
+        "distribution": [_file(file) for file in files],
+        "recordSet": [_record_set(table) for table in tables],
+    }
+
+
+def title_of(title: str, name: str) -> str:
+    """The title of an entry; its name if the title shows nothing, since catalogues refuse datasets without one."""
+    return title if is_visible(title) else name
+
+
+def _id(*names: str) -> str:
+    """Names as an id that no character of theirs can change the meaning of."""
+    return "/".join(quote(name, safe="") for name in names)
+
+
+def _file(file: TableFile) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": _id(file.name),
+        "name": file.name,
+        "contentUrl": file.name,
+        "contentSize": f"{file.size} B",
+        "encodingFormat": file.media_type,
+        "sha256": file.sha256,
+    }
+
+
+def _record_set(table: CroissantTable) -> dict[str, Any]:
+    own = {
+        "@type": "cr:RecordSet",
+        "@id": _id(table.configuration),
+        "name": table.configuration,
+        "description": table.description,
+    }
+    if isinstance(table.records, TableFile):
+        return own | {"field": [_of_file(table, column, table.records) for column in table.columns]}
+    mark = next(iter(table.records[0]))
+    made_up = {"@type": "cr:Field", "@id": _id(table.configuration, mark), "name": mark, "dataType": "sc:Boolean"}
+    fields = [_field(table, column) for column in table.columns]
+    return own | {"field": [made_up, *fields], "data": list(_rows(table, table.records))}
+
+
+def _field(table: CroissantTable, column: TableColumn) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": _id(table.configuration, column.name),
+        "name": column.name,
+        "dataType": _TYPES.get(_type_of(column), "sc:Text"),
+    }
+
+
+def _type_of(column: TableColumn) -> ValueType:
+    """The type of all values of a column, also of those that the entry lists together."""
+    unread = (text for text in column.together if column.span(text) is None)
+    return ValueType.STRING if SUPPRESSED_CELL in column.texts or any(True for _ in unread) else column.type
+
+
+def _of_file(table: CroissantTable, column: TableColumn, file: TableFile) -> dict[str, Any]:
+    source = {"fileObject": {"@id": _id(file.name)}, "extract": {"column": column.name}}
+    kind = {"dataType": "sc:Text"} if column.name in file.starred else {}
+    return _field(table, column) | kind | {"source": source}
+
+
+def _rows(table: CroissantTable, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """The rows by the ids of fields, with numbers where the table has them."""
+    types = {column.name: _type_of(column) for column in table.columns}
+    for row in rows:
+        yield {_id(table.configuration, name): _value(value, types.get(name)) for name, value in row.items()}
+
+
+def _value(value: bool | str | None, kind: ValueType | None) -> bool | float | str | None:  # noqa: FBT001 -- a cell
+    if not isinstance(value, str):
+        return value
+    match kind:
+        case ValueType.INTEGER:
+            return int(Decimal(value))
+        case ValueType.NUMBER:
+            return float(value)
+        case _:
+            return value
