@@ -70,9 +70,13 @@ def states(client, head):
 def test_it_approves_by_its_rules_and_delivers(aegis, client, ask, policy, store, tmp_path):
     fits, other, approved = ask(), ask("advertising"), ask("by hand")
     client.requests.approve(approved)
-    arguments = ("requests", "agent", "--policy", policy(RULES), "--once", "--json", "--work", tmp_path / "work")
+    written = policy(RULES)
+    written.write_text(f"{written.read_text()}lineage: {tmp_path / 'lineage.jsonl'}\n")
+    arguments = ("requests", "agent", "--policy", written, "--once", "--json", "--work", tmp_path / "work")
     code, out, err = aegis(*arguments)
     assert (code, err) == (0, "")
+    lineage = [json.loads(line)["run"]["runId"] for line in (tmp_path / "lineage.jsonl").read_text().splitlines()]
+    assert sorted(lineage) == sorted([fits, approved])
     done = [json.loads(line) for line in out.splitlines()]
     assert [(each["event"], each["request"]) for each in done] == [
         ("approved", fits),

@@ -334,3 +334,16 @@ def test_parquet_is_delivered_as_parquet(task, tmp_path):
     assert delivery.media_type == "application/vnd.apache.parquet"
     [file] = tmp_path.glob("*.parquet")
     assert sha256(file.read_bytes()).hexdigest() == delivery.sha256
+
+
+def test_a_table_is_delivered_also_if_its_lineage_cannot_be_sent(aegis, client, people, approved, tmp_path):
+    command = ("requests", "fulfil", approved.id, people / "people.csv", "--plan", people / "plan.yaml")
+    where = ("--to", tmp_path, "--link", "https://shared.example", "--work", tmp_path / "work")
+    code, _, said = aegis(*command, *where, "--lineage", "ftp://lineage.example")
+    assert (code, client.requests.get(approved.id).state) == (2, "approved")
+    with web_store() as closed:
+        pass
+    code, out, said = aegis(*command, *where, "--lineage", closed.url)
+    assert (code, out.splitlines()[0][:10]) == (0, "delivered:")
+    assert "warning: the lineage event was not sent: ConnectError" in said
+    assert client.requests.get(approved.id).state == "delivered"

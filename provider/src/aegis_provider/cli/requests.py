@@ -71,6 +71,10 @@ def fulfil(
     accept_identifiers: AcceptOption = False,  # noqa: FBT002 - a flag
     accept_composition: AcceptCompositionOption = False,  # noqa: FBT002 - a flag
     colluding: ColludingOption = False,  # noqa: FBT002 - a flag
+    lineage: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE", help="Also send an OpenLineage event to this address, or add it to this file."),
+    ] = None,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
     """Mask a table for an approved data request and deliver it.
@@ -90,7 +94,7 @@ def fulfil(
 
     The same command again resumes an interrupted run. While it runs, no other program can fulfil the request.
     """
-    from aegis_provider.handover import Task, storage_at
+    from aegis_provider.handover import Lineage, Task, storage_at
     from aegis_provider.handover import fulfil as fulfil_task
     from aegis_provider.ledger import CompositionError
     from aegis_provider.plan.reading import load_plan
@@ -113,6 +117,7 @@ def fulfil(
             escape_formulas=escape_formulas,
             card=None if card is None else _card(card),
             accept_unique=accept_unique,
+            lineage=None if lineage is None else Lineage.at(lineage),
             stage=stage,
         )
         try:

@@ -8,12 +8,14 @@ for event in Agent(client, load_policy("policy.yaml"), work).round():    # unatt
 
 from aegis_provider.handover.agent import Agent, Event, Policy, Rule, load_policy
 from aegis_provider.handover.fulfilling import Fulfilled, Task, fulfil
+from aegis_provider.handover.lineage import Lineage
 from aegis_provider.handover.storage import Storage, relink, storage_at
 
 __all__ = [
     "Agent",
     "Event",
     "Fulfilled",
+    "Lineage",
     "Policy",
     "Rule",
     "Storage",

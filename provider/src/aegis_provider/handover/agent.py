@@ -18,6 +18,7 @@ from typing import Final, Literal
 from aegis_provider.errors import InUseError, OutputError
 from aegis_provider.handover.fulfilling import Task, ask_ledger, fulfil
 from aegis_provider.handover.leasing import LEASED, SECONDS, abandon, work_folder
+from aegis_provider.handover.lineage import Lineage
 from aegis_provider.handover.storage import Storage, pause, relink, storage_at
 from aegis_provider.ledger import CompositionError
 from aegis_provider.plan.model import Plan
@@ -96,11 +97,17 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class Policy:
-    """The rules of an agent. `rules`: the rules of approval; the first that fits applies."""
+    """The rules of an agent.
+
+    Attributes:
+        rules: The rules of approval; the first that fits applies.
+        lineage: Where the lineage of deliveries goes; `None` for nowhere.
+    """
 
     storage: Storage
     tables: Mapping[str, PlannedTable]
     rules: tuple[Rule, ...]
+    lineage: Lineage | None = None
 
 
 def load_policy(path: Path) -> Policy:
@@ -111,12 +118,20 @@ def load_policy(path: Path) -> Policy:
         InputError: The storage cannot be used.
     """
     root = Element(path.name, "", parsed(path), path.parent)
-    fields = root.fields("to", "entries", optional=("link", "approve"))
+    fields = root.fields("to", "entries", optional=("link", "approve", "lineage"))
     tables = {name: _planned_table(name, each) for name, each in fields["entries"].items()}
     if not tables:
         fields["entries"].fail("name at least one entry, with its table and its plan")
     rules = tuple(_rule(element) for element in fields["approve"].elements()) if "approve" in fields else ()
-    return Policy(_storage(fields), tables, rules)
+    return Policy(_storage(fields), tables, rules, _lineage(fields["lineage"]) if "lineage" in fields else None)
+
+
+def _lineage(element: Element) -> Lineage:
+    place = element.text()
+    try:
+        return Lineage.at(place if "://" in place else str(element.file()))
+    except InputError as error:
+        element.fail(str(error).removeprefix("--lineage: "))
 
 
 def _storage(fields: Mapping[str, Element]) -> Storage:
@@ -391,6 +406,7 @@ class Agent:
             accept_identifiers=planned.accept_identifiers,
             accept_composition=planned.accept_composition,
             colluding=planned.colluding,
+            lineage=self.policy.lineage,
             stage=self.stage,
         )
 

@@ -33,6 +33,7 @@ from aegis_provider.handover.leasing import (
     leased,
     work_folder,
 )
+from aegis_provider.handover.lineage import Lineage, OriginalTable, run_event
 from aegis_provider.handover.storage import CSV_ENDING, MEDIA_TYPES, PACKAGE_TYPE, Storage, file_name, withdraw
 from aegis_provider.ledger import CompositionError, HeldBack, Leaving, foretold, hold_back, leave
 from aegis_provider.plan.model import Plan
@@ -83,6 +84,7 @@ class Task:
         accept_identifiers: Whether the masked table may contain identifying values.
         accept_composition: Whether to deliver even if the promise is broken together with what the consumer has.
         colluding: Whether consumers are taken to share what each of them has.
+        lineage: Where to send an OpenLineage event of the delivery; `None` for nowhere.
     """
 
     service: Client
@@ -99,6 +101,7 @@ class Task:
     accept_identifiers: bool = False
     accept_composition: bool = False
     colluding: bool = False
+    lineage: Lineage | None = None
     stage: Stage = unseen
 
 
@@ -109,7 +112,7 @@ class Fulfilled:
     Attributes:
         alone: How many of its records are alone, and how many in the worst configuration of the entry; `None` if
             generated.
-        warning: What could not be cleaned up; empty if nothing is left.
+        warning: What could not be cleaned up, or sent as lineage; empty if nothing is left.
         together: What it tells with what left before, for the provider only.
     """
 
@@ -156,6 +159,7 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
     vouched = refuse_other(head, entry, request, task.plan)
     with leased(task.service, request.id, task.lease_seconds) as lease, work_folder(work, request.id) as folder:
         try:
+            original = None if task.lineage is None else OriginalTable.of(task.table)
             leaving = _leaving(task, entry, request)
             held = _held_back(task, request, folder, leaving)
             masked = _masked(task, request, folder, vouched, held)
@@ -171,11 +175,19 @@ def fulfil(task: Task, storage: Storage, work: Path) -> Fulfilled:
             raise ServiceError("the lease was lost: another program fulfils the request, or it has changed")
         card = delivered_card(task.card, task.plan, request, entry, masked, alone)
         delivered = _delivered(task, request, head, storage, folder, masked, lease, card)
+        said = [] if original is None else [_sent(task, original, head, delivered)]
         try:
             folder.remove()
         except OutputError as error:
-            return Fulfilled(delivered, masked, alone, f"{error}; the masked table is still there", together)
-        return Fulfilled(delivered, masked, alone, together=together)
+            said.append(f"{error}; the masked table is still there")
+        return Fulfilled(delivered, masked, alone, "; ".join(filter(None, said)), together)
+
+
+def _sent(task: Task, original: OriginalTable, head: EntryHead, request: DataRequest) -> str:
+    """Send the lineage of a delivered request; return why that failed, or an empty text."""
+    if task.lineage is None or request.delivery is None:
+        return ""
+    return task.lineage.send(run_event(original, head, request, request.delivery))
 
 
 def _refuse_link(task: Task, storage: Storage) -> None:
