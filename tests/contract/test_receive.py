@@ -12,6 +12,7 @@ from uuid import uuid4
 import duckdb
 import pytest
 
+import aegis_sdk
 from aegis_provider import apply, document_of, load_plan
 from aegis_provider.prepare import prepare_entry
 from aegis_provider.table import engine
@@ -106,6 +107,12 @@ def test_an_honest_delivery_is_received_although_the_connection_was_cut(world, r
     assert len(out.splitlines()) < 8
     assert (tmp_path / "mine.csv").read_bytes() == content
     assert sorted(each.name for each in tmp_path.iterdir()) == ["mine.csv", "mine.csv.datapackage.json"]
+    package = json.loads((tmp_path / "mine.csv.datapackage.json").read_text())
+    assert package["resources"][0]["hash"] == f"sha256:{sha256(content).hexdigest()}"
+    assert package["aegis:entry"] == {
+        "name": world.head.name, "id": world.head.id, "version": 1, "digest": world.head.digest,
+    }  # fmt: skip
+    assert (package["aegis:configuration"], package["aegis:privacy"]) == ("c01", {"k": 5})
     assert len(server.asked) > 2
     seen = world.client.requests.get(request_id)
     told = seen.verification
@@ -131,6 +138,7 @@ def test_a_table_of_which_one_record_was_changed_is_disputed_with_the_cells(worl
     assert seen.verification.differences == told["verification"]["differences"]
     assert {each["rule"] for each in seen.verification.differences} == {"equal"}
     assert Path(tmp_path / told["output"]).read_bytes() == server.content
+    assert [each.name for each in tmp_path.iterdir()] == [told["output"]]  # no package says that it is as agreed
 
 
 def test_a_forged_digest_is_disputed_with_that_of_the_file(world, receive, tmp_path):
@@ -308,6 +316,7 @@ def test_without_the_provider_s_package_a_file_is_downloaded_and_nothing_is_post
     assert (code, err) == (4, "")
     assert out.startswith("downloaded, not verified: that comes with the provider's package")
     assert (tmp_path / f"{request_id}.csv").read_bytes() == content
+    assert len(aegis_sdk.read(tmp_path / f"{request_id}.csv")) == content.count(b"\n") - 1
     assert world.client.requests.get(request_id).state == "delivered"
 
 
@@ -321,8 +330,12 @@ def test_something_else_is_not_overwritten(world, receive, tmp_path):
         assert "choose another --output" in err
         assert server.asked == []
         (tmp_path / "mine.csv").write_bytes(content)  # an earlier run got so far
+        (tmp_path / "elsewhere.json").write_text("something else")
+        (tmp_path / "mine.csv.datapackage.json").symlink_to(tmp_path / "elsewhere.json")
         assert receive(request_id, "--output", "mine.csv")[0] == 0
         assert server.asked == []
+    assert (tmp_path / "elsewhere.json").read_text() == "something else"
+    assert "c01" in (tmp_path / "mine.csv.datapackage.json").read_text()
 
 
 def test_the_client_has_the_evidence_and_gives_verdicts(world):

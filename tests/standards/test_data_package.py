@@ -1,7 +1,9 @@
 """Data Packages of masked tables, as frictionless judges them."""
 
+import csv
 import json
 import random
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
@@ -10,7 +12,7 @@ import anyio
 import pytest
 
 import aegis_sdk
-from aegis_provider import load_plan
+from aegis_provider import load_plan, prepare_entry
 from aegis_provider.handover import Task, fulfil, storage_at
 from aegis_provider.workflow import release
 from aegis_sdk import Client
@@ -183,3 +185,79 @@ def test_a_delivery_has_a_valid_package_in_the_storage_and_beside_the_received_t
     assert (len(table), str(table["visits"].dtype)[:3].lower()) == (1000, "int")
     assert table["age"].dropna().isin([24.5, 34.5, 44.5, 54.5, 64.5]).all()
     assert (table["age"].isna().sum() > 0, {*table["weight"].dropna()}) == (True, {60, 70, 80})
+
+
+def odd_rows():
+    """People with several records, a number as the label, formulas, quotes, line breaks and rare values."""
+    draw = random.Random(5)
+    yield ["who", "@note", "age", "=day", "place, or so", "charges", "back"]
+    for person in range(400):
+        for _ in range(draw.randint(1, 3)):
+            age, place = draw.randint(18, 90), draw.choice(["A", "B", "*", "C" if person > 5 else f"Z{person}"])
+            note, day = (
+                draw.choice(["=1+1", 'say "a"', "two\nlines", "-5"]),
+                draw.choice(["", "2024-05-01", "2024-06-01"]),
+            )
+            charges = 100 * age + draw.randint(0, 999)
+            yield [f"P{7 * person + 1000003}", note, age, day, place, charges, draw.choice("yn")]
+
+
+@pytest.fixture
+def odd_table(tmp_path):
+    with (tmp_path / "odd.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(odd_rows())
+    return tmp_path / "odd.csv"
+
+
+def test_a_release_of_people_with_a_number_as_its_label_is_valid(odd_table, tmp_path):
+    may = {"accept_unique": True, "accept_identifiers": True, "person": "who", "other_labels": ["back"]}
+    made = release(odd_table, "charges", output=tmp_path / "r", effort="small", **may)
+    package = tmp_path / "r" / "datapackage.json"
+    assert kinds(package) == []
+    assert json.loads(package.read_text())["aegis:unit"] == "person"
+    table = aegis_sdk.read(package, midpoints=True)
+    assert (len(table), table["charges"].dtype) == (made.card.records, float)
+
+
+@pytest.mark.parametrize("escapes", [False, True])
+def test_a_delivery_of_formulas_quotes_and_line_breaks_is_valid(client, odd_table, tmp_path, escapes):
+    (tmp_path / "plan.yaml").write_text(
+        'label: back\nattributes: {"@note": {}, "=day": {}, "place, or so": {}}\nconfigurations: {raw: {}}\n'
+    )
+    plan = load_plan(tmp_path / "plan.yaml")
+    prepared = prepare_entry(odd_table, plan, name=f"odd-{uuid4().hex}", exact=True)
+    head = client.publish(prepared.entry, accept_small_counts=True, accept_unique=True)
+    terms = {"purpose": "a study", "contact": "me", "terms": head.terms, "configuration": "raw"}
+    made = client.requests.create(head.id, "mutual_information", **terms, wait=60)
+    client.requests.approve(made.id)
+    task = Task(client, made.id, odd_table, plan, escape_formulas=escapes, accept_unique=True)
+    (tmp_path / "shared").mkdir()
+    fulfil(task, storage_at(str(tmp_path / "shared"), "https://shared.example"), tmp_path / "work")
+    [package] = (tmp_path / "shared").glob("*.datapackage.json")
+    assert kinds(package) == []
+    names = ["'@note" if escapes else "@note", "'=day" if escapes else "=day", "place, or so", "back"]
+    table = aegis_sdk.read(package)
+    assert [*table.columns] == names
+    expected = Counter(row[1] for row in odd_rows() if row[0] != "who")
+    if escapes:
+        expected["'=1+1"] = expected.pop("=1+1")
+    assert Counter(table[names[0]]) == expected
+    assert (table[names[1]].dtype.kind, table["place, or so"].isna().sum()) == ("M", 0)
+
+
+def test_a_release_with_suppressed_cells_is_valid(aegis, tmp_path):
+    draw, likely = random.Random(11), {"A": 0.0, "B": 0.2, "C": 0.4, "Z": 0.0}
+    rows = [(town, age) for town in "ABC" for age in range(10) for _ in range(30)] + [("Z", age) for age in range(30)]
+    lines = [f"{town},{age},{'yes' if draw.random() < age % 10 / 20 + likely[town] else 'no'}" for town, age in rows]
+    table, plan, output = tmp_path / "t.csv", tmp_path / "plan.yaml", tmp_path / "r"
+    table.write_text("\n".join(["town,age,ill", *lines]) + "\n")
+    plan.write_text(
+        "label: ill\nattributes: {town: {}, age: {type: integer}}\nconfigurations: {raw: {}}\n"
+        "privacy: {raw: {k: 5}}\nsuppressed: {raw: 30}\n"
+    )
+    assert aegis("plan", "cells", table, "--plan", plan, "--output", tmp_path / "cells.yaml")[0] == 0
+    asked = ("release", table, "--label", "ill", "--output", output, "--suppress-at-most", 0.05)
+    assert aegis(*asked, "--plan", tmp_path / "cells.yaml")[0] == 0
+    assert (output / "masked.csv").read_text().count("Z,*,") == 30
+    assert kinds(output / "datapackage.json") == []
+    assert aegis_sdk.read(output)["age"].isna().sum() == 30

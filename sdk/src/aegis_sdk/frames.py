@@ -61,6 +61,8 @@ def read(path: str | Path, *, frame: Literal["pandas", "polars"] | None = None, 
         return make(import_module(library), data, resource, midpoints=midpoints)
     except PackageError:
         raise
+    except ImportError as error:  # pandas reads Parquet by another library
+        raise SettingsError(f"{described.parent / resource.path}: {error}") from error
     except Exception as error:  # each library has its own errors for values of another type
         raise PackageError(f"{described.parent / resource.path}: is not as its package says: {error}") from error
 

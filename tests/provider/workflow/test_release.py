@@ -6,6 +6,7 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -34,6 +35,23 @@ from tests.provider.workflow.releases import FILES, rows_of
 def test_one_call_leaves_every_file(released):
     assert {each.name for each in released.folder.iterdir()} == FILES | {".aegis-release.json"}
     assert json.loads((released.folder / "card.json").read_text())["passed"] is True
+
+
+def test_the_package_says_what_entry_card_and_masked_table_say(released):
+    package = json.loads((released.folder / "datapackage.json").read_text())
+    masked, entry = (released.folder / name for name in ("masked.csv", "entry.json"))
+    [resource] = package["resources"]
+    assert resource["hash"] == f"sha256:{sha256(masked.read_bytes()).hexdigest()}"
+    digest = f"sha256:{sha256(entry.read_bytes()).hexdigest()}"
+    assert package["aegis:entry"] == {"name": released.entry.name, "digest": digest}
+    assert package["aegis:configuration"] == released.card.configuration
+    assert package["aegis:privacy"] == dict(released.card.reached)
+    rows, written = rows_of(masked), entry.read_text()
+    for field in resource["schema"]["fields"]:
+        values = {row[field["name"]] for row in rows}
+        assert values <= set(field["constraints"]["enum"])
+        assert all(json.dumps(value) in written for value in field["constraints"]["enum"])
+    assert [field["name"] for field in resource["schema"]["fields"]] == list(rows[0])
 
 
 def test_the_masked_table_has_what_was_required(released, people):

@@ -204,8 +204,10 @@ def _packaged(
         privacy = delivery.privacy
         table = Packaged.delivered(head, delivery.configuration, privacy, digest=digest, has_stars=has_stars)
         described = package_of(path, path.name, delivery.sha256, head.entry_schema, table, delimiter)
-        beside.write_text(text_of(described), encoding="utf-8", newline="")
-    except (AegisError, OSError, ValueError) as error:
+        beside.unlink(missing_ok=True)  # it may be a link that leads elsewhere
+        with beside.open("x", encoding="utf-8", newline="") as writing:
+            writing.write(text_of(described))
+    except (AegisError, OSError, ValueError, LookupError, TypeError) as error:  # also of a service that answers oddly
         warn(f"its Data Package is not written: {error}")
         return None
     return str(beside)
