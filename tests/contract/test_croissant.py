@@ -36,6 +36,15 @@ def test_the_document_is_beside_the_table_with_its_digest(aegis, client, license
     assert document["url"] == f"{client.url}/datasets/{licensed.id}"
 
 
+def test_parquet_is_described_as_what_it_is(aegis, people, licensed, tmp_path):
+    path = tmp_path / "masked.parquet"
+    options = ("--plan", people / "plan.yaml", "--configuration", "tens", "--output", path, "--accept-unique")
+    assert aegis("apply", people / "people.csv", *options)[0] == 0
+    assert aegis("entries", "croissant", licensed.id, "--configuration", "tens", "--table", path)[0] == 0
+    [file] = json.loads((tmp_path / "masked.croissant.json").read_text())["distribution"]
+    assert (file["encodingFormat"], file["contentUrl"]) == ("application/x-parquet", "masked.parquet")
+
+
 def test_what_is_no_such_table_is_refused(aegis, licensed, head, table, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("age,ill\n20-39,yes\n")

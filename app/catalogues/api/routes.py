@@ -11,7 +11,7 @@ from app.catalogues.api.croissant import croissant_text
 from app.catalogues.api.dcat import Form, Paging, Place, Profile, catalogue_text, dataset_text
 from app.catalogues.api.rdf import is_web_address
 from app.catalogues.model import StoredOffers
-from app.edge.dependencies import CallerDependency, FactoryDependency, Version
+from app.edge.dependencies import CallerDependency, Version
 from app.edge.state import State, StateDependency, services_of
 from app.entries.api.routes import JSON_LD, SMALL
 from app.entries.model.documents import is_small
@@ -25,9 +25,11 @@ from app.platform.http.refusals import MalformedRequestError
 router = APIRouter(tags=["catalogues"])
 
 
-def _responses(media_type: str, description: str, *refusals: int) -> dict[int | str, dict[str, Any]]:
+def _responses(kinds: Sequence[str], description: str, *refusals: int) -> dict[int | str, dict[str, Any]]:
     described = answers(200, None, description, *refusals, headers=("ETag",))
-    described[200]["content"] = {media_type: {"schema": {"type": "string"}}}
+    described[200]["content"] = {
+        kind: {"schema": {"type": "object" if kind == JSON_LD else "string"}} for kind in kinds
+    }
     return described | NOT_MODIFIED
 
 
@@ -58,9 +60,13 @@ def get_place(
     profile: Annotated[Profile, Query(description="`healthdcat-ap`: with the further terms of that profile")] = (
         Profile.DCAT_AP
     ),
+    accept: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Place:
-    """Where the description stands, and in which terms and form."""
-    return Place(origin, profile, Form(request.url.path.rpartition(".")[2]))
+    """Where the description stands, in which terms, and in the form that the path names, else in the preferred one."""
+    ending = request.url.path.rpartition(".")[2]
+    is_json = preferred(accept, tuple(_TYPES.values())) == JSON_LD
+    preference = Form.JSON_LD if is_json else Form.TURTLE
+    return Place(origin, profile, Form(ending) if ending in _TYPES else preference)
 
 
 _Place = Annotated[Place, Depends(get_place)]
@@ -104,7 +110,7 @@ async def read_dataset(
     "/datasets/{entry_id}.croissant.json",
     summary="Read an entry in Croissant",
     response_class=Response,
-    responses=_responses(JSON_LD, "The tables that may be requested, with made-up rows", 404, 422),
+    responses=_responses((JSON_LD,), "The tables that may be requested, with made-up rows", 404, 422),
 )
 async def read_croissant(
     entry_id: str,
@@ -136,60 +142,28 @@ async def _made(
 
 
 def _answer(known: KnownTags, body: bytes, media_type: str) -> Response:
-    headers = {"ETag": etag_of(body), "Cache-Control": REVALIDATED}
+    headers = {"ETag": etag_of(body), "Cache-Control": REVALIDATED, "Vary": "Accept"}
     return known.unchanged(headers["ETag"], headers) or Response(body, media_type=media_type, headers=headers)
 
 
-for _form, _called in ((Form.TURTLE, "Turtle"), (Form.JSON_LD, "JSON-LD")):
+for _ending, _called, _kinds in (
+    (f".{Form.TURTLE}", "Turtle", (_TYPES[Form.TURTLE],)),
+    (f".{Form.JSON_LD}", "JSON-LD", (_TYPES[Form.JSON_LD],)),
+    ("", "the preferred form", tuple(_TYPES.values())),  # last, since an id might have an ending
+):
     router.add_api_route(
-        f"/catalog.{_form}",
+        f"/catalog{_ending}",
         read_catalogue,
-        name=f"read_catalogue_{_form}",
-        summary=f"Harvest the catalogue as {_called}",
+        name=f"harvest_catalogue{_ending.replace('.', '_')}",
+        summary=f"Harvest the catalogue in {_called}",
         response_class=Response,
-        responses=_responses(_TYPES[_form], "One page of datasets"),
+        responses=_responses(_kinds, "One page of datasets"),
     )
     router.add_api_route(
-        f"/datasets/{{entry_id}}.{_form}",
+        f"/datasets/{{entry_id}}{_ending}",
         read_dataset,
-        name=f"read_dataset_{_form}",
+        name=f"describe_entry{_ending.replace('.', '_')}",
         summary=f"Read an entry as a dataset in {_called}",
         response_class=Response,
-        responses=_responses(_TYPES[_form], "The dataset", 404),
+        responses=_responses(_kinds, "The dataset", 404),
     )
-
-
-_Accept = Annotated[str | None, Header(description="`application/ld+json` for JSON-LD instead of Turtle")]
-
-
-@router.get(
-    "/catalog",
-    summary="Find the catalogue",
-    status_code=303,
-    response_class=Response,
-    responses=answers(303, None, "Where the catalogue is", headers=("Location",)),
-)
-async def find_catalogue(_: CallerDependency, accept: _Accept = None) -> Response:
-    """Redirects from the permanent address of the catalogue to the preferred form."""
-    return _see("/catalog", accept)
-
-
-@router.get(
-    "/datasets/{entry_id}",
-    summary="Find the description of a dataset",
-    status_code=303,
-    response_class=Response,
-    responses=answers(303, None, "Where the description is", 404, headers=("Location",)),
-)
-async def find_dataset(
-    entry_id: str, caller: CallerDependency, factory: FactoryDependency, accept: _Accept = None
-) -> Response:
-    """Redirects from the permanent address of an entry to the preferred form."""
-    head = await factory.catalogue().head(caller, entry_id)
-    return _see(f"/datasets/{head.id}", accept)
-
-
-def _see(path: str, accept: str | None) -> Response:
-    best = preferred(accept, tuple(_TYPES.values()))
-    form = Form.JSON_LD if best == _TYPES[Form.JSON_LD] else Form.TURTLE
-    return Response(status_code=303, headers={"Location": f"{path}.{form}", "Vary": "Accept"})

@@ -166,15 +166,20 @@ async def test_what_is_asked_wrongly_is_refused_with_its_place(database_url):
                 assert (await api.get(f"/datasets/{entry_id}{ending}", headers=keys["stranger"])).status_code == 404
 
 
-async def test_permanent_addresses_lead_to_the_preferred_form_which_is_sent_once(database_url):
+async def test_permanent_addresses_have_the_preferred_form_which_is_sent_once(database_url):
     async with guarded(database_url) as (api, _, keys):
         head, key = await publish(api, example_entry(visibility="all"), **keys["owner"]), keys["stranger"]
         for path in ("/catalog", f"/datasets/{head['id']}"):
+            texts = {form: (await api.get(f"{path}.{form}", headers=key)).content for form in ("ttl", "jsonld")}
             for accept, form in (("*/*", "ttl"), ("application/ld+json", "jsonld"), ("image/png," * 200, "ttl")):
-                found = await api.get(path, headers=key | {"Accept": accept})
-                assert (found.status_code, found.headers["Location"]) == (303, f"{path}.{form}")
-            read = await api.get(f"{path}.ttl", headers=key)
-            assert read.headers["content-type"].startswith("text/turtle")
+                read = await api.get(path, headers=key | {"Accept": accept})
+                assert (read.status_code, read.content) == (200, texts[form])
+                assert read.headers["content-type"].startswith(
+                    {"ttl": "text/turtle", "jsonld": "application/ld+json"}[form]
+                )
+                assert read.headers["Vary"].startswith("Accept")
+            again = await api.get(f"{path}.jsonld", headers=key | {"If-None-Match": f'{read.headers["ETag"]}, "x"'})
+            assert again.status_code == 200
             again = await api.get(f"{path}.ttl", headers=key | {"If-None-Match": read.headers["ETag"]})
             assert (again.status_code, again.content) == (304, b"")
 
