@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from aegis_sdk.wire.documents import Answer
+from aegis_sdk.wire.documents import Answer, Uuid
 
 _WITH_ALIASES = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
 
@@ -98,7 +98,7 @@ class PackagedEntry(Answer):
     """The entry that a table was offered by."""
 
     name: str = Field(description="Name of the entry")
-    id: str | None = Field(default=None, description="Id of the entry; absent: not published")
+    id: Uuid | None = Field(default=None, description="Id of the entry; absent: not published")
     version: int | None = Field(default=None, description="Its version; absent: not published")
     digest: str | None = Field(
         default=None,
