@@ -350,9 +350,13 @@ async def request_transfer(
 
 
 @transfers.get("/{process_id}", summary="Read a transfer", responses=_transfer())
-async def read_transfer(process_id: str, caller: CallerDependency, service: TransfersDependency) -> Response:
+async def read_transfer(
+    process_id: str, caller: CallerDependency, factory: FactoryDependency, service: TransfersDependency
+) -> Response:
     """The state of a transfer."""
-    return JsonResponse(transfer_state(await service.find(caller, process_id)).written())
+    transfer = await service.find(caller, process_id)
+    said = await factory.transfer_messages().said(transfer) if is_read(transfer) else None
+    return JsonResponse(transfer_state(transfer, said).written())
 
 
 @transfers.post(

@@ -145,11 +145,16 @@ def negotiation_state(process: Negotiation, due: Due[Negotiation] | None = None)
             told = {"offer": _offer(due)}
         elif process.shown in (NegotiationState.AGREED, NegotiationState.VERIFIED, NegotiationState.FINALIZED):
             told = {"agreement": _agreement(due)}
+    if due is not None and due.reason is not None and process.shown is NegotiationState.TERMINATED:
+        told = {"reason": [due.reason]}
     return dsp.ContractNegotiation.of(**_pids(process), state=process.shown.value, **told)
 
 
-def transfer_state(process: Transfer) -> dsp.TransferProcess:
-    """The state of a transfer; for a consumer that polls, also where the file is."""
-    is_told = is_read(process) and process.shown is TransferState.STARTED and process.handover is not None
-    address = data_address(process.handover, process.request.id) if is_told and process.handover is not None else None
-    return dsp.TransferProcess.of(**_pids(process), state=process.shown.value, dataAddress=address)
+def transfer_state(process: Transfer, due: Due[Transfer] | None = None) -> dsp.TransferProcess:
+    """The state of a transfer; with `due`, also where the file is, or why it has ended."""
+    told: dict[str, Any] = {}
+    if due is not None and process.handover is not None and process.shown is TransferState.STARTED:
+        told = {"dataAddress": data_address(process.handover, process.request.id)}
+    elif due is not None and due.reason is not None and process.shown is TransferState.TERMINATED:
+        told = {"reason": [due.reason]}
+    return dsp.TransferProcess.of(**_pids(process), state=process.shown.value, **told)

@@ -59,10 +59,12 @@ class SendingService(Generic[AnyProcess]):
         return Due(process, message, then.value, offer, agreed_at(changes), _reason(process.request, changes))
 
     async def said(self, process: AnyProcess) -> Due[AnyProcess]:
-        """What a counterpart that polls has been offered, or has agreed on."""
+        """What a counterpart that polls has been offered or has agreed on, and why that is over."""
         changes = await self._requests.changes(process.request.id)
         offer = None if process.request.configuration is None else await self._offers.of_request(process.request)
-        return Due(process, Message.AGREE, process.shown.value, offer, agreed_at(changes))
+        return Due(
+            process, Message.AGREE, process.shown.value, offer, agreed_at(changes), _reason(process.request, changes)
+        )
 
     async def record(self, due: Due[AnyProcess], outcome: Outcome) -> None:
         """Store the outcome of an attempt. A counterpart that is never reached is given up: the process is over."""

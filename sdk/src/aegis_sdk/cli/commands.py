@@ -113,6 +113,22 @@ SECTION = CommandSection(
                 ),
             ),
         ),
+        Group(
+            "dsp",
+            "Request tables over the Dataspace Protocol.",
+            commands=(
+                Command(
+                    "aegis_sdk.cli.dsp:catalog",
+                    "List what a provider offers over the Dataspace Protocol.",
+                    "aegis dsp catalog https://data.hospital.example",
+                ),
+                Command(
+                    "aegis_sdk.cli.dsp:request",
+                    "Negotiate a table over the Dataspace Protocol, and receive it.",
+                    "aegis dsp request https://data.hospital.example urn:uuid:DATASET --purpose 'A study of care'",
+                ),
+            ),
+        ),
         Command(
             "aegis_sdk.cli.audit:audit",
             "Get or check the receipt of a request, or list the audit log.",

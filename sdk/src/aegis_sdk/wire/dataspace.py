@@ -242,12 +242,13 @@ class ContractNegotiationTerminationMessage(_Ending):
 
 
 class ContractNegotiation(OfProcess):
-    """The state of a negotiation. For consumers that poll also the offer or the agreement, which Aegis adds."""
+    """The state of a negotiation. For consumers that poll, Aegis adds the offer or the agreement, and why it ended."""
 
     type: Literal["ContractNegotiation"] = Field(alias="@type")
     state: Annotated[NegotiationState, Field(strict=False)]
     offer: Policy | None = None
     agreement: Policy | None = None
+    reason: Reasons | None = None
 
 
 class EndpointProperty(_Part):
@@ -310,11 +311,12 @@ class TransferTerminationMessage(_Ending):
 
 
 class TransferProcess(OfProcess):
-    """The state of a transfer. For consumers that poll also the place of the file, which Aegis adds."""
+    """The state of a transfer. For consumers that poll, Aegis adds the place of the file, and why it ended."""
 
     type: Literal["TransferProcess"] = Field(alias="@type")
     state: Annotated[TransferState, Field(strict=False)]
     data_address: DataAddress | None = Field(default=None, alias="dataAddress")
+    reason: Reasons | None = None
 
 
 class CatalogError(Message):
