@@ -129,6 +129,17 @@ SECTION = CommandSection(
                 ),
             ),
         ),
+        Group(
+            "edc",
+            "Offer entries in connectors of the Eclipse Dataspace Components.",
+            commands=(
+                Command(
+                    "aegis_sdk.cli.edc:push",
+                    "Offer an entry in a connector of the Eclipse Dataspace Components.",
+                    "aegis edc push ENTRY_ID --management https://connector.hospital.example/management",
+                ),
+            ),
+        ),
         Command(
             "aegis_sdk.cli.audit:audit",
             "Get or check the receipt of a request, or list the audit log.",
