@@ -53,7 +53,7 @@ def pushed(dataset: dsp.Dataset, service: str) -> Iterator[Pushed]:
         rules = offer.written()
         ruled = {name: rules[name] for name in ("permission", "prohibition", "obligation") if name in rules}
         selector = {"@type": "Criterion", "operandLeft": _ID, "operator": "=", "operandRight": offer.id}
-        joined = {"accessPolicyId": policy_id, "contractPolicyId": policy_id, "assetsSelector": [selector]}
+        joined: Document = {"accessPolicyId": policy_id, "contractPolicyId": policy_id, "assetsSelector": [selector]}
         yield Pushed(
             _document("Asset", offer.id, properties=properties),
             _document("PolicyDefinition", policy_id, policy={"@type": "Set", **ruled}),
