@@ -29,7 +29,7 @@ TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provid
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-long test-spark test-synth test-standards check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check release clean
+.PHONY: help install demo serve test test-long test-spark test-synth test-standards test-postgres check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check release clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -121,6 +121,10 @@ $(STANDARDS_STAMP): tests/standards/requirements.txt tests/standards/constraints
 
 test-standards: $(STAMP) $(STANDARDS_STAMP) ## test what Aegis writes for exchanges, catalogues and loaders with their own validators
 	@$(BIN)/python -m pytest -m "" tests/standards
+
+# The service's tests, but for those of the embedded server and of what is drawn in browsers.
+test-postgres: $(STAMP) ## test the service on another PostgreSQL: make test-postgres programs=/usr/lib/postgresql/15
+	@AEGIS_TEST_POSTGRES=$(programs) $(BIN)/python -m pytest tests/app --ignore=tests/app/platform/process
 
 check: $(STAMP) ## run ruff and mypy; check import contracts and that the OpenAPI document is up to date
 	@$(BIN)/ruff check .

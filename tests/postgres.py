@@ -1,14 +1,17 @@
 """A throwaway PostgreSQL server for tests, and databases in it."""
 
+import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
 
+from app.platform.process.embedded.cluster import Binaries, make_home
 from app.platform.process.embedded.server import EmbeddedPostgres
 from tests.kept import APPLICATION, KEPT
 
@@ -17,6 +20,28 @@ OWNER, SERVICE = "postgres", "aegis"
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 """Server settings for disposable data."""
+
+OTHER = Path(os.environ.get("AEGIS_TEST_POSTGRES", ""))
+"""The folder of another PostgreSQL, which contains `bin`, for `make test-postgres`."""
+
+
+class OtherPostgres(EmbeddedPostgres):
+    """A server of programs that the operator's machine has, run in the same way as the embedded one."""
+
+    def _start(self, starting: ExitStack) -> None:
+        make_home(self.home, self._account)
+        cluster = self.home / "cluster"
+        cluster.mkdir()
+        self._account.own(cluster)
+        options = ["--pgdata", str(cluster), "--username", OWNER, "--locale", "C.UTF-8", "--no-sync"]
+        account = {"user": self._account.uid, "group": self._account.gid} if self._account.foreign else {}
+        subprocess.run([Binaries(OTHER).initdb, *options], check=True, capture_output=True, cwd="/", **account)
+        super()._start(starting)
+
+    def _command(self, _: Binaries, socket: Path) -> list[str]:
+        # The embedded server's own rules map an account to all roles, which versions before 16 cannot.
+        rules = ["-c", f"hba_file={self.home / 'cluster/pg_hba.conf'}"]
+        return super()._command(Binaries(OTHER), socket) + rules
 
 
 @contextmanager
@@ -33,7 +58,8 @@ def throwaway_directory() -> Iterator[Path]:
 @contextmanager
 def throwaway_postgres() -> Iterator[EmbeddedPostgres]:
     """Run a server whose data is deleted afterwards."""
-    with throwaway_directory() as directory, EmbeddedPostgres(directory / "data", settings=FAST) as server:
+    kind = EmbeddedPostgres if not OTHER.name else OtherPostgres
+    with throwaway_directory() as directory, kind(directory / "data", settings=FAST) as server:
         yield server
 
 

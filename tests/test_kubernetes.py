@@ -1,10 +1,8 @@
-"""Checks of the manifests for Kubernetes, by its own schemas and against the composition. No cluster is needed."""
+"""Checks of the base of the manifests for Kubernetes, by its own schemas and against the composition."""
 
 import copy
 import re
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from ipaddress import ip_address, ip_network
 from operator import getitem
@@ -18,21 +16,15 @@ import yaml
 from aegis_sdk._links import is_public, link_faults
 from app.cli.commands import cli
 from app.platform.http.server import ANSWER_SECONDS
+from tests.manifests import FOLDER, VERSIONS, faults, manifests, title
 from tests.test_containers import COMMANDS, COMPOSE, DOCKERFILE, ROOT, aegis_services
 from tests.test_containers import Settings as ServiceSettings
 
-FOLDER = ROOT / "docs/kubernetes"
 OPERATIONS = (ROOT / "docs/operations.md").read_text(encoding="utf-8")
-KUSTOMIZATION = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())
-MANIFESTS = [
-    manifest for name in KUSTOMIZATION["resources"] for manifest in yaml.safe_load_all((FOLDER / name).read_text())
-]
+BASE = FOLDER / "base"
+MANIFESTS = manifests(BASE)
 #: Seconds that a process has to end besides those for what it does.
 TO_END = 2
-
-
-def title(manifest: dict[str, Any]) -> str:
-    return f"{manifest['kind']} {manifest['metadata']['name']}"
 
 
 def pods() -> dict[str, dict[str, Any]]:
@@ -62,47 +54,17 @@ def secrets(component: str) -> dict[str, str]:
 each_pod = pytest.mark.parametrize("component", pods())
 
 
-@pytest.fixture(scope="module")
-def wrong() -> Callable[[dict[str, Any]], dict[str, str]]:
-    """A function that yields what the newest and a common older version of Kubernetes reject in a manifest."""
-    import kubernetes_validate as known  # noqa: PLC0415 -- a second, for each process that collects tests
-
-    def wrong_in(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        for version in (known.latest_version(), "1.30"):
-            try:
-                known.validate(manifest, version, strict=True)
-            except known.ValidationError as error:
-                yield version, str(error)
-
-    return lambda manifest: dict(wrong_in(manifest))
+def test_the_base_has_every_file_of_its_folder_and_nothing_else():
+    kustomization = yaml.safe_load((BASE / "kustomization.yaml").read_text())
+    assert set(kustomization) == {"apiVersion", "kind", "resources"}
+    assert {path.name for path in BASE.iterdir()} == {"kustomization.yaml", *kustomization["resources"]}
 
 
-def test_the_kustomization_has_every_file():
-    assert set(KUSTOMIZATION) == {"apiVersion", "kind", "resources"}
-    files = {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"}
-    assert set(KUSTOMIZATION["resources"]) == files
+def test_kubernetes_knows_every_field():
+    assert {title(manifest): told for manifest in MANIFESTS if (told := faults(manifest))} == {}
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl, which has kustomize")
-def test_the_overlay_of_the_document_is_built_and_changes_what_it_says(wrong, tmp_path):
-    [overlay] = re.findall(r"```yaml\n# overlay/kustomization.yaml\n(.*?)```", OPERATIONS, re.DOTALL)
-    shutil.copytree(FOLDER, tmp_path / "docs/kubernetes")
-    (tmp_path / "overlay").mkdir()
-    (tmp_path / "overlay/kustomization.yaml").write_text(overlay)
-    built = subprocess.run(["kubectl", "kustomize", tmp_path / "overlay"], capture_output=True, text=True, check=True)
-    manifests = list(yaml.safe_load_all(built.stdout))
-    assert sorted(map(title, manifests)) == sorted(map(title, MANIFESTS))
-    for manifest in manifests:
-        assert wrong(manifest) == {}, title(manifest)
-        assert manifest["metadata"]["namespace"] == "aegis"
-    assert set(re.findall(r"image: (\S+)", built.stdout)) == {"registry.example.org/aegis:0.1.0"}
-
-
-def test_kubernetes_knows_every_field(wrong):
-    assert {title(manifest): told for manifest in MANIFESTS if (told := wrong(manifest))} == {}
-
-
-def test_a_field_that_there_is_not_is_found(wrong):
+def test_a_field_that_there_is_not_is_found():
     changes = [
         (("spec",), "replica", 2),
         (("spec", "template", "spec"), "enableServiceLink", False),
@@ -113,7 +75,7 @@ def test_a_field_that_there_is_not_is_found(wrong):
     for path, name, value in changes:
         manifest = copy.deepcopy(next(each for each in MANIFESTS if each["kind"] == "Deployment"))
         reduce(getitem, path, manifest)[name] = value
-        assert len(wrong(manifest)) == 2, name
+        assert set(faults(manifest)) == set(VERSIONS), name
 
 
 @each_pod
@@ -236,7 +198,7 @@ def test_the_api_has_its_metrics_at_a_port_of_their_own():
     assert "AEGIS_PORT=8000" in DOCKERFILE
     assert {port["targetPort"] for port in of_kind("Service")["spec"]["ports"]} == {"http"}
     reached = {rule["ports"][0]["port"]: places(rule["from"]) for rule in policy("api")["spec"]["ingress"]}
-    assert reached == {"http": {"ingress-nginx"}, "metrics": {"monitoring"}}
+    assert reached == {"http": {"nginx-ingress"}, "metrics": {"monitoring"}}
 
 
 def of_kind(kind: str) -> dict[str, Any]:

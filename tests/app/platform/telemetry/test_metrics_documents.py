@@ -17,7 +17,7 @@ from docs.generate import ROOT
 from tests.app.platform.telemetry.scrapes import families, scraped
 from tests.service import Worker, ask, publish, running_app
 
-GRAFANA = ROOT / "docs/grafana"
+RULES = ROOT / "docs/kubernetes/monitoring/rules.yaml"
 KEYWORDS = frozenset({"by", "le", "rate", "sum", "max", "min", "increase", "histogram_quantile"})
 
 
@@ -71,22 +71,22 @@ async def test_names_and_labels_follow_the_conventions(shown):
 
 
 def dashboard():
-    return json.loads((GRAFANA / "aegis.json").read_text(encoding="utf-8"))
+    return json.loads((ROOT / "docs/grafana/aegis.json").read_text(encoding="utf-8"))
 
 
 def expressions():
-    """Every expression of the dashboard and of the alerts, with its name."""
+    """Every expression of the dashboard and of the rules, with its name."""
     for panel in dashboard()["panels"]:
         for target in panel.get("targets", ()):
             yield panel["title"], target["expr"]
-    for group in yaml.safe_load((GRAFANA / "alerts.yml").read_text(encoding="utf-8"))["groups"]:
+    for group in yaml.safe_load(RULES.read_text(encoding="utf-8"))["spec"]["groups"]:
         for rule in group["rules"]:
-            yield rule["alert"], rule["expr"]
+            yield rule.get("alert") or rule["record"], rule["expr"]
 
 
 async def test_an_expression_is_of_metrics_and_labels_that_there_are(shown):
     there = {one.name: one.labels for family in (shown[0] | shown[1]).values() for one in family.samples}
-    labels = {"le", "job", "instance"}.union(*there.values())
+    labels = {"le", "job", "instance", "namespace"}.union(*there.values())
     for name, expression in expressions():
         used = set(re.findall(r"[a-zA-Z_]\w*", re.sub(r'"[^"]*"|\[[^\]]*\]', "", expression)))
         metrics = {word for word in used if word.startswith(("aegis_", "process_"))}
