@@ -25,6 +25,7 @@ SMALL = {
     "tenant": "one row for each customer",
     "webhook": "a few rows for each customer",
 }
+_KNOWS_GENERIC_PLANS = 160_000
 _TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
 _COST = re.compile(r"cost=[\d.]+\.\.([\d.]+)")
 _EXPLAINED = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
@@ -48,7 +49,7 @@ class Statement:
         more.
         """
         own = _explained(connection, "EXPLAIN ", self.text, self.parameters)
-        if self.is_planned_each_time:
+        if self.is_planned_each_time or connection.info.server_version < _KNOWS_GENERIC_PLANS:
             return [own]
         numbers = {name: f"${place}" for place, name in enumerate(self.parameters, 1)}
         casts = {name: _CASTS.get(type(value), "") for name, value in self.parameters.items()}
