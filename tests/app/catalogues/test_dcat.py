@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.catalogues import model, service
 from app.catalogues.api import rdf, routes
@@ -182,6 +184,18 @@ async def test_permanent_addresses_have_the_preferred_form_which_is_sent_once(da
             assert again.status_code == 200
             again = await api.get(f"{path}.ttl", headers=key | {"If-None-Match": read.headers["ETag"]})
             assert (again.status_code, again.content) == (304, b"")
+
+
+@given(st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"])))
+def test_a_text_in_turtle_is_read_as_it_was_written(text):
+    written = rdf.turtle([{"@id": "x:y", "dct:title": text}]).decode()
+    literal = written.rpartition("dct:title ")[2].removesuffix(" .\n")
+    assert literal.isprintable()
+    assert json.loads(literal) == text  # JSON has the same escapes below U+10000
+
+
+def test_characters_beyond_are_escaped_by_eight_digits():
+    assert '"\\U000E0001\U0001f600"' in rdf.turtle([{"@id": "x:y", "dct:title": "\U000e0001\U0001f600"}]).decode()
 
 
 @pytest.mark.parametrize("address", ["https://x.example/a%20b?c=d#e", "http://[::1]:80/", "https://x.example"])

@@ -136,6 +136,8 @@ LISTS = (
     "/v1/audit",
     "/v1/keys",
     "/v1/quota",
+    "/catalog.jsonld",
+    "/catalog.jsonld?page_token=80000000-0000-0000-0000-000000000000",
 )
 WORTH = "sort=worth&label=health"
 SEARCHES = (
