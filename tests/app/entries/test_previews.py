@@ -55,7 +55,13 @@ async def test_each_caller_gets_the_first_of_the_same_hundred_rows(database_url)
             assert ["made_up", *(field["name"] for field in described)] == one["columns"] == [*one["rows"][0]]
             values = {field["name"]: field["constraints"]["enum"] for field in described}
             assert all(row[name] in values[name] for row in one["rows"] for name in values)
+            seen = (await api.get(f"/v1/entries/{head['id']}", headers=keys[who])).json()
+            named = {name: seen[name] for name in ("name", "id", "version", "digest")}
+            assert one["data_package"]["aegis:entry"] == named
+            required = {field["name"] for field in described if field["constraints"].get("required")}
+            assert bool(required) == (one["made_from"] == "counts")  # others do not read how many cells are suppressed
         assert whole["stranger"] == whole["consumer"] == whole["other provider"]
+        assert head["digest"] not in json.dumps(whole["stranger"])
         key = keys["stranger"] | {"Accept": "text/csv"}
         path = f"/v1/entries/{head['id']}/preview"
         answer = await api.get(path, params={"configuration": "c0", "rows": 3}, headers=key)
