@@ -51,12 +51,13 @@ def pushed(dataset: dsp.Dataset, service: str) -> Iterator[Pushed]:
             "urn:aegis:dataset": dataset.id,
         }
         rules = offer.written()
-        ruled = {name: rules[name] for name in ("permission", "prohibition", "obligation") if name in rules}
+        ruled: Document = {"@type": "Set"}
+        ruled |= {name: rules[name] for name in ("permission", "prohibition", "obligation") if name in rules}
         selector = {"@type": "Criterion", "operandLeft": _ID, "operator": "=", "operandRight": offer.id}
         joined: Document = {"accessPolicyId": policy_id, "contractPolicyId": policy_id, "assetsSelector": [selector]}
         yield Pushed(
             _document("Asset", offer.id, properties=properties),
-            _document("PolicyDefinition", policy_id, policy={"@type": "Set", **ruled}),
+            _document("PolicyDefinition", policy_id, policy=ruled),
             _document("ContractDefinition", f"{offer.id}:contract", **joined),
         )
 
