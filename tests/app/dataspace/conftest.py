@@ -48,8 +48,9 @@ def connector():
         yield one
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def head(guarded, keys):
+    """An entry for all tests of a file, whose advice is computed once."""
     return await publish(guarded, entry(), **keys["provider"])
 
 

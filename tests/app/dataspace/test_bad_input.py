@@ -22,6 +22,12 @@ from tests.service import publish, running_app
 REQUEST = message("CatalogRequestMessage")
 
 
+@pytest.fixture
+async def head(guarded, keys):
+    """An entry of each test's own."""
+    return await publish(guarded, entry(), **keys["provider"])
+
+
 def new_negotiation(trade, **changes):
     sent = message("ContractRequestMessage", consumerPid=new_pid(), offer=trade.offer())
     return sent | {"callbackAddress": trade.connector.url} | changes

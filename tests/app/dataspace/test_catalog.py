@@ -1,5 +1,7 @@
 """The version of the protocol and the catalogue: MET and CAT of the official test kit, and who sees what."""
 
+from examples.dataspace_kit import NEGOTIATIONS, TRANSFERS
+from tests.app.dataspace import test_negotiations, test_transfers
 from tests.dataspace import BASE, hold_to_schema, message
 
 REQUEST = message("CatalogRequestMessage")
@@ -32,3 +34,9 @@ async def test_cat_01_02(consumer, head):
 async def test_cat_01_03(consumer):
     answer = await consumer.get("/catalog/datasets/urn:uuid:00000000-0000-4000-8000-000000000000")
     assert (answer.status_code, answer.json()["@type"]) == (404, "CatalogError")
+
+
+def test_each_id_of_the_kit_has_its_scenario_here():
+    scenarios = {f"test_{one.lower()}" for one in (*NEGOTIATIONS, *TRANSFERS)}
+    assert len(scenarios) + len(("MET", "CAT", "CAT", "CAT")) == 35
+    assert scenarios <= {*vars(test_negotiations), *vars(test_transfers)}
