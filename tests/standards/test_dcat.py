@@ -104,6 +104,9 @@ async def test_ckan_harvests_every_dataset_with_its_configurations_and_the_next_
         judged("ckan_datasets.py", "euro_dcat_ap_3", path, environment="ckan") for path in files["dcat-ap"]
     )
     assert [first["next"], second["next"]] == [pages["dcat-ap"][1][0].replace(".jsonld", ".ttl"), None]
+    same = harvested_by_ckan("euro_dcat_ap_3", files["dcat-ap"][0].with_suffix(".jsonld"))
+    assert {one["title"] for one in same["datasets"]} == {one["title"] for one in first["datasets"]}
+    assert same["next"] == pages["dcat-ap"][1][0]
     by_id = {
         next(extra["value"] for extra in one["extras"] if extra["key"] == "identifier"): one
         for one in (*first["datasets"], *second["datasets"])
