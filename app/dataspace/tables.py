@@ -41,6 +41,7 @@ class NegotiationRow(ProcessColumns, Base):
     __table_args__ = (
         UniqueConstraint("consumer_id", "consumer_pid"),
         Index("ix_negotiation_open", "next_attempt_at", postgresql_where=text(_is_one_of(OPEN_NEGOTIATION))),
+        Index("ix_negotiation_claimed", "consumer_id", postgresql_where=text("claimed_until IS NOT NULL")),
         CheckConstraint(_is_one_of(NegotiationState), name="state"),
     )
 
@@ -54,6 +55,7 @@ class TransferRow(ProcessColumns, Base):
     __table_args__ = (
         UniqueConstraint("consumer_id", "consumer_pid"),
         Index("ix_transfer_open", "next_attempt_at", postgresql_where=text(_is_one_of(OPEN_TRANSFER))),
+        Index("ix_transfer_claimed", "consumer_id", postgresql_where=text("claimed_until IS NOT NULL")),
         Index(
             "ix_transfer_negotiation_id_open",
             "negotiation_id",

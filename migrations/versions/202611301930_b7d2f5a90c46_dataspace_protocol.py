@@ -46,6 +46,8 @@ def process(table: str, *own: sa.schema.SchemaItem) -> None:
         sa.UniqueConstraint("consumer_id", "consumer_pid", name=op.f(f"uq_{table}_consumer_id_consumer_pid")),
     )
     op.create_index(f"ix_{table}_open", table, ["next_attempt_at"], postgresql_where=sa.text(OPEN[table]))
+    claimed = sa.text("claimed_until IS NOT NULL")
+    op.create_index(f"ix_{table}_claimed", table, ["consumer_id"], postgresql_where=claimed)
 
 
 def upgrade() -> None:

@@ -10,6 +10,7 @@ import httpx
 import psycopg
 import pytest
 
+from app.dataspace.store import NegotiationStore, TransferStore
 from app.factory import Factory
 from app.platform.database.session import Database
 from app.platform.queue.model import Lane
@@ -41,6 +42,13 @@ SELECT id, 'https://example.org', 'text/csv', 1, 'x', 1, 'c01', '{}' FROM data_r
 INSERT INTO verification (request_id, measured, cells_compared, cells_differing, differences)
 SELECT id, '{}', 1, 0, '[]' FROM data_request;
 INSERT INTO lease (request_id, id, expires_at) SELECT id, gen_random_uuid(), now() FROM data_request;
+INSERT INTO negotiation (id, consumer_id, consumer_pid, callback, state, request_id)
+SELECT gen_random_uuid(), 1, id::text, 'https://example.org',
+    CASE WHEN n < 20 THEN 'REQUESTED' ELSE 'TERMINATED' END, id
+FROM (SELECT id, row_number() OVER () AS n FROM data_request) AS one;
+INSERT INTO transfer (id, consumer_id, consumer_pid, callback, state, negotiation_id)
+SELECT gen_random_uuid(), 1, id::text, 'https://example.org', CASE WHEN state = 'REQUESTED' THEN 'STARTED' ELSE
+    'COMPLETED' END, id FROM negotiation;
 INSERT INTO audit_head (sequence, key_id, signed_at, jws)
 SELECT n, 'x', now() - n * interval '1 day', 'x' FROM generate_series(1, 2000) AS n;
 INSERT INTO procrastinate_jobs (queue_name, task_name, status, args, queueing_lock)
@@ -223,7 +231,8 @@ async def test_lines_of_jobs_and_what_is_swept_are_by_index(catalogue, scans_in)
             await factory.jobs().go_on("other-3", Lane.LIGHT)
             kept = Retention(advice_days=30, versions=1, request_days=1)
             assert sum([await factory.retention().sweep(what, kept) for what in Swept]) > 500
-            await DeliveryStore(session).claim()
+            for store in (DeliveryStore, NegotiationStore, TransferStore):
+                await store(session).claim()
             await session.rollback()
     await database.close()
     assert len(statements) >= 15
