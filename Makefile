@@ -210,8 +210,8 @@ sbom/%.cdx.json: $(STAMP)
 	@$(BIN)/cyclonedx-py environment --pyproject $(project) --gather-license-texts --output-reproducible \
 		--validate --output-format JSON --output-file $@ .venv-sbom/$*/bin/python
 
-image-check: $(STAMP) ## build the wheels from what the Dockerfile copies, install them without an index, and ask them (a minute)
-	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py
+image-check: $(STAMP) ## try what the Dockerfile copies and installs, and as root its layers, with debootstrap (5 minutes)
+	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py tests/test_image_layers.py
 
 release: $(STAMP) ## make dist/aegis-VERSION: sdists, wheels and what goes with them, tried on PYTHONS (10 minutes)
 	@$(BIN)/python -m distribution.release $(PYTHONS)

@@ -15,12 +15,14 @@ from zipfile import ZipFile
 import httpx
 import pytest
 
+from distribution.release.contents import SERVICE, image_context
 from tests.for_each import for_each
 from tests.image import ROOT, Recipe, built, description, held, installed, needed, required
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.relay import relay
 from tests.running import Running, address
 from tests.service import example_entry
+from tests.test_containers import COMPOSE
 from tests.waiting import PATIENCE, wait_until
 
 PROJECTS = (".", "advisor", "sdk", "provider")
@@ -59,6 +61,29 @@ def test_the_last_pattern_for_a_path_decides_whether_it_is_ignored():
         "app/x/y": False,
     }
     assert {path: recipe.is_left_out(Path(path)) for path in left_out} == left_out
+
+
+def test_no_part_of_scipy_is_left_out_that_the_service_uses():
+    """Modules that are imported when something is computed are not seen when the image is built."""
+    [removed] = re.findall(r"cd scipy && rm -r ([a-z ]+)\)", (ROOT / "Dockerfile").read_text())
+    code = [file.read_text() for name in ("app", "advisor/src", "sdk/src") for file in (ROOT / name).rglob("*.py")]
+    used = set(re.findall(r"\bscipy\.([a-z]\w*)(?:\.(\w+))?", "\n".join(code)))
+    assert {part for part, _ in used} >= {"optimize", "sparse"}
+    assert not {part for part, _ in used} & set(removed.split())
+    assert not {name for _, name in used} & {"differential_evolution", "shgo"}  # import scipy.stats once they run
+
+
+def test_the_folder_of_a_release_needs_no_argument_to_build_the_image(tmp_path):
+    wheels = [f"{begin}1.0-py3-none-any.whl" for begin in (*SERVICE, "aegis_masking_provider-")]
+    (tmp_path / "index").mkdir()
+    for wheel in wheels:
+        (tmp_path / "index" / wheel).touch()
+    image_context(tmp_path / "index", tmp_path / "image")
+    assert {path.name for path in (tmp_path / "image/wheels").iterdir()} == set(wheels[:-1])
+    made = (tmp_path / "image/Dockerfile").read_text()
+    assert made == (ROOT / "Dockerfile").read_text().replace("ARG WHEELS=built", "ARG WHEELS=released")
+    assert re.search(r"^FROM scratch AS released\nCOPY wheels /wheels$", made, re.MULTILINE)
+    assert COMPOSE["services"]["api"]["build"] == "."
 
 
 @pytest.mark.long
@@ -156,14 +181,19 @@ def test_what_the_image_copies_is_built_installed_migrates_serves_and_answers(fo
         containers.run("worker"),
         httpx.Client(base_url=address(served), timeout=PATIENCE) as client,
     ):
-        client.post("/sign-in", data={"key": key}, headers={"Origin": str(client.base_url)})
-        for path in ("/", "/glossary", "/docs", "/docs/style.css", "/openapi.json", "/readyz", "/metrics"):
-            answer = client.get(path, headers={"Accept": "text/html"})
-            assert answer.status_code == 200, path
-            for place in re.findall(r'(?:src|rel="stylesheet" href)="(/[^"]+)"', answer.text):
-                assert client.get(place).status_code == 200, place
-        client.headers["Authorization"] = f"Bearer {key}"
-        head = client.post("/v1/entries?accept_small_counts=true", json=example_entry()).raise_for_status().json()
-        question = {"measure": "g3"}
-        answer = client.post(f"/v1/entries/{head['id']}/advice", json=question, headers={"Prefer": "wait=60"}).json()
-        wait_until(lambda: client.get(f"/v1/advice/{answer['id']}").json()["status"] == "succeeded")
+        sees_and_asks(client, key)
+
+
+def sees_and_asks(client: httpx.Client, key: str) -> None:
+    """See pages with all that belongs to them, publish an entry, and have a question about it answered by a worker."""
+    client.post("/sign-in", data={"key": key}, headers={"Origin": str(client.base_url)})
+    for path in ("/", "/glossary", "/docs", "/docs/style.css", "/openapi.json", "/readyz", "/metrics"):
+        answer = client.get(path, headers={"Accept": "text/html"})
+        assert answer.status_code == 200, path
+        for place in re.findall(r'(?:src|rel="stylesheet" href)="(/[^"]+)"', answer.text):
+            assert client.get(place).status_code == 200, place
+    client.headers["Authorization"] = f"Bearer {key}"
+    head = client.post("/v1/entries?accept_small_counts=true", json=example_entry()).raise_for_status().json()
+    question = {"measure": "g3"}
+    answer = client.post(f"/v1/entries/{head['id']}/advice", json=question, headers={"Prefer": "wait=60"}).json()
+    wait_until(lambda: client.get(f"/v1/advice/{answer['id']}").json()["status"] == "succeeded")

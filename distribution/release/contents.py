@@ -33,13 +33,15 @@ def bills(house: House, to: Path) -> None:
 
 
 def image_context(wheels: Path, to: Path) -> None:
-    """Copy what an engine builds the image of: `docker build --build-arg WHEELS=released`."""
+    """Copy what an engine builds the image of. There, `docker compose` and `docker build` take the wheels from it."""
     (to / "wheels").mkdir(parents=True)
     for wheel in wheels.glob("*.whl"):
         if wheel.name.startswith(SERVICE):
             shutil.copy(wheel, to / "wheels")
-    for name in ("Dockerfile", "constraints.txt", "docker-compose.yml"):
+    for name in ("constraints.txt", "docker-compose.yml"):
         shutil.copy(ROOT / name, to)
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    (to / "Dockerfile").write_text(text.replace("ARG WHEELS=built\n", "ARG WHEELS=released\n"), encoding="utf-8")
 
 
 def digests(folder: Path) -> None:
