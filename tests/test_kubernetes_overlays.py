@@ -100,6 +100,32 @@ def test_prometheus_without_the_operator_reads_what_the_document_s_command_write
     assert yaml.safe_load(written) == rules["spec"]
 
 
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="there is no promtool, which Debian's prometheus has")
+def test_prometheus_takes_the_rules_and_records_the_longest_queue_that_an_api_shows(tmp_path):
+    [rules] = [each["spec"] for each in MONITORING if each["kind"] == "PrometheusRule"]
+    waiting, running = "aegis_queue_waiting_jobs", "aegis_queue_running_jobs"
+    shown = {
+        f'{name}{{namespace="n", lane="light", instance="{api}"{backlog}}}': jobs
+        for api, few in (("a", 3), ("b", 4))
+        for name, backlog, jobs in (
+            (waiting, ', backlog="one"', 1),
+            (waiting, ', backlog="few"', few),
+            (running, "", 2),
+        )
+    }
+    recorded = {"labels": 'aegis_queue_jobs{namespace="n", lane="light"}', "value": 1 + 4 + 2}
+    case = {
+        "interval": "1m",
+        "input_series": [{"series": series, "values": f"{jobs} {jobs}"} for series, jobs in shown.items()],
+        "promql_expr_test": [{"expr": "aegis_queue_jobs", "eval_time": "1m", "exp_samples": [recorded]}],
+    }
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
+    (tmp_path / "tests.yml").write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "tests": [case]}))
+    for arguments in (("check", "rules", "rules.yml"), ("test", "rules", "tests.yml")):
+        ran = subprocess.run(["promtool", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
 def test_workers_are_scaled_by_what_prometheus_records_for_each_lane_and_the_adapter_answers():
     [rules] = [each["spec"]["groups"] for each in MONITORING if each["kind"] == "PrometheusRule"]
     [recorded] = [rule for group in rules for rule in group["rules"] if "record" in rule]
