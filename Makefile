@@ -211,7 +211,7 @@ sbom/%.cdx.json: $(STAMP)
 		--validate --output-format JSON --output-file $@ .venv-sbom/$*/bin/python
 
 image-check: $(STAMP) ## try what the Dockerfile copies and installs, and as root its layers, with debootstrap (5 minutes)
-	@$(BIN)/python -m pytest -n 0 -m "" tests/test_image.py tests/test_image_layers.py
+	@LAYERS=1 $(BIN)/python -m pytest -n 0 -m "" tests/test_image.py tests/test_image_layers.py
 
 release: $(STAMP) ## make dist/aegis-VERSION: sdists, wheels and what goes with them, tried on PYTHONS (10 minutes)
 	@$(BIN)/python -m distribution.release $(PYTHONS)

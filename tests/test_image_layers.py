@@ -28,6 +28,7 @@ from tests.waiting import PATIENCE
 pytestmark = [
     pytest.mark.long,
     pytest.mark.processes,
+    pytest.mark.skipif("LAYERS" not in os.environ, reason="it takes 5 minutes and the network: make image-check"),
     pytest.mark.skipif(
         os.geteuid() != 0 or shutil.which("debootstrap") is None, reason="only root can run layers, and debootstrap"
     ),
