@@ -98,3 +98,21 @@ async def test_a_document_describes_a_bounded_number_of_tables(database_url, mon
         ]
         answer = await read(api, keys["stranger"], await publish(api, entry, **keys["owner"]))
     assert len(answer.json()["recordSet"]) == left
+
+
+async def test_a_column_with_a_value_of_another_type_than_it_states_is_a_text(database_url):
+    cases = {
+        "integer": ("abc", "1e9999999", "Infinity", "1.5", "9" * 20), "number": ("abc", "NaN", "1e400"),
+        "date": ("2020-13-40",),
+    }  # fmt: skip
+    async with guarded(database_url) as (api, _, keys):
+        for number, (kind, value) in enumerate((kind, value) for kind, values in cases.items() for value in values):
+            entry = example_entry(name=f"n{number}", visibility="all", license="CC0-1.0")
+            age = entry["attributes"][0]
+            entry["configurations"] = [{"id": "c", "maskings": {"age": "identity"}}]
+            age |= {"type": kind, "domain": [value, *map(str, range(50, 49 + len(age["domain"])))]}
+            answer = await read(api, keys["stranger"], await publish(api, entry, **keys["owner"]))
+            assert answer.status_code == 200, (kind, value)
+            [table] = answer.json()["recordSet"]
+            assert {field["name"]: field["dataType"] for field in table["field"]}["age"] == "sc:Text", (kind, value)
+            assert {row["c/age"] for row in table["data"]} <= {*age["domain"]}

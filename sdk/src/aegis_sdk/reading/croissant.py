@@ -1,5 +1,6 @@
 """Entries and delivered tables in Croissant 1.1 (mlcommons.org/croissant), which loaders of training data read."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,8 +9,7 @@ from urllib.parse import quote
 
 from aegis_sdk.printable import is_visible
 from aegis_sdk.reading.columns import TableColumn
-from aegis_sdk.reading.packages import SUPPRESSED_CELL
-from aegis_sdk.texts import ValueType
+from aegis_sdk.texts import MISSING, ValueType, is_written_as, number_in
 from aegis_sdk.wire import Head
 
 CROISSANT: Final = "http://mlcommons.org/croissant/1.1"
@@ -40,6 +40,8 @@ _CONTEXT: Final[Mapping[str, Any]] = {
     "sc": "https://schema.org/",
 }
 _TYPES: Final = {ValueType.INTEGER: "sc:Integer", ValueType.NUMBER: "sc:Float", ValueType.DATE: "sc:Date"}
+_LARGE: Final = 1 << 62
+"""Integers below it, and made-up ones that are a tenth away, have 64 bits."""
 
 
 Row = Mapping[str, bool | str | None]
@@ -158,9 +160,31 @@ def _field(table: CroissantTable, column: TableColumn) -> dict[str, Any]:
 
 
 def _type_of(column: TableColumn) -> ValueType:
-    """The type of all values of a column, also of those that the entry lists together."""
-    unread = (text for text in column.together if column.span(text) is None)
-    return ValueType.STRING if SUPPRESSED_CELL in column.texts or any(True for _ in unread) else column.type
+    """The type of all values of a column, also of those that the entry lists together; texts if one is of another."""
+    texts = (text for text in column.texts if text != MISSING)
+    return column.type if all(_is_of_type(column, text) for text in texts) else ValueType.STRING
+
+
+def _is_of_type(column: TableColumn, text: str) -> bool:
+    """Whether all values that a listed one stands for are of the type of the column.
+
+    The entry need not keep to the type that it states, and loaders know no larger numbers than those of 64 bits.
+    """
+    if column.type not in _TYPES:
+        return True
+    if text in column.together:
+        span = column.span(text)
+        ends = [] if span is None else [end for end in (span.low, span.high) if end.is_finite()]
+        return span is not None and all(_is_small(end, column.type) for end in ends)
+    if column.type is ValueType.DATE:
+        return is_written_as(text, ValueType.DATE)
+    number = number_in(text)
+    is_whole = column.type is ValueType.NUMBER or is_written_as(text, ValueType.INTEGER)
+    return number is not None and is_whole and _is_small(number, column.type)
+
+
+def _is_small(number: Decimal, kind: ValueType) -> bool:
+    return math.isfinite(float(number)) if kind is ValueType.NUMBER else abs(number) < _LARGE
 
 
 def _of_file(table: CroissantTable, column: TableColumn, file: TableFile) -> dict[str, Any]:
@@ -181,7 +205,7 @@ def _value(value: bool | str | None, kind: ValueType | None) -> bool | float | s
         return value
     match kind:
         case ValueType.INTEGER:
-            return int(Decimal(value))
+            return int(value)
         case ValueType.NUMBER:
             return float(value)
         case _:
