@@ -113,6 +113,8 @@ def test_a_value_that_the_package_does_not_state_is_refused(library, tmp_path):
     cases = {
         ("age", "30-39"): "'30-39', which its package does not list", ("smoker", "maybe"): "'maybe', which its package",
         ("visits", "1.5"): "'1.5', which is no integer", ("born", "2024-02-30"): "'2024-02-30', which is no date",
+        ("visits", "99"): "'99', which its package", ("weight", "99.5"): "'99.5', which its package",
+        ("born", "2000-01-01"): "'2000-01-01', which its package", ("ill", ""): "a missing", ("born", "*"): "a missing",
     }  # fmt: skip
     for (name, value), said in cases.items():
         packaged(tmp_path, changed(ROWS[0], name, value))

@@ -16,7 +16,7 @@ from aegis_sdk._errors import PackageError, SettingsError
 from aegis_sdk.reading import PACKAGE, package_name
 from aegis_sdk.texts import ValueType
 from aegis_sdk.wire import DataPackage, faults_of
-from aegis_sdk.wire.data_package import TableField, TableResource
+from aegis_sdk.wire.data_package import FieldConstraints, TableField, TableResource
 
 _TRUE, _FALSE = ["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]
 """The texts of a boolean by default (Data Package 2.0)."""
@@ -117,16 +117,16 @@ class _Column:
         categories: Its categories, in order; `None` if it has none.
     """
 
-    values: Mapping[str, Any]
+    values: Mapping[str | None, Any]
     kind: str
     categories: list[str] | None = None
 
     @classmethod
-    def of(cls, resource: TableResource, field: TableField, texts: Iterable[str], *, midpoints: bool) -> Self:
-        """Read the different texts of a column.
+    def of(cls, resource: TableResource, field: TableField, texts: Iterable[str | None], *, midpoints: bool) -> Self:
+        """Read the different texts of a column, `None` where it has none.
 
         Raises:
-            PackageError: One is not listed, or not of the type of the field.
+            PackageError: One is not listed, not of the type of the field, or missing where none may be.
         """
         missing = resource.table_schema.missing_values if field.missing_values is None else field.missing_values
         kind, categories = field.type, None
@@ -139,16 +139,22 @@ class _Column:
             known = dict(zip(categories, categories, strict=True))
         elif kind == ValueType.BOOLEAN:
             known = dict.fromkeys(field.true_values or _TRUE, "true") | dict.fromkeys(field.false_values or _FALSE, "")
-        parse = _PARSED.get(kind, str)
-        values: dict[str, Any] = {}
+        parse, stated = _PARSED.get(kind, str), field.constraints or FieldConstraints()
+        listed = None if known is not None or stated.enum is None else set(map(parse, stated.enum))
+        values: dict[str | None, Any] = {}
         for text in texts:
-            value = text if known is None or text in missing else known.get(text, _OTHER)
-            if value is _OTHER:
-                raise PackageError(f"the column {field.name!r} has {text!r}, which its package does not list")
+            if text is None or text in missing:
+                if stated.required:
+                    raise PackageError(f"the column {field.name!r} has a missing value, which its package excludes")
+                values[text] = None
+                continue
+            value = text if known is None else known.get(text, _OTHER)
             try:
-                values[text] = None if text in missing or value is None else parse(value)
+                values[text] = value if value is None or value is _OTHER else parse(value)
             except ValueError:
                 raise PackageError(f"the column {field.name!r} has {text!r}, which is no {kind}") from None
+            if value is _OTHER or (listed is not None and values[text] not in listed):
+                raise PackageError(f"the column {field.name!r} has {text!r}, which its package does not list")
         return cls(values, kind, categories)
 
 
@@ -161,7 +167,7 @@ def _as_pandas(pd: Any, data: bytes, resource: TableResource, *, midpoints: bool
         if field.name not in table.columns or (is_parquet and field.type != ValueType.STRING):
             continue
         texts = table[field.name].astype("object")
-        read = _Column.of(resource, field, texts.dropna().unique(), midpoints=midpoints)
+        read = _Column.of(resource, field, texts.where(texts.notna(), None).unique(), midpoints=midpoints)
         values = texts.map(read.values, na_action="ignore")
         if read.categories is not None:
             table[field.name] = pd.Categorical(values, read.categories, ordered=bool(field.categories_ordered))
@@ -180,7 +186,7 @@ def _as_polars(pl: Any, data: bytes, resource: TableResource, *, midpoints: bool
         if field.name not in table.columns or (is_parquet and field.type != ValueType.STRING):
             continue
         texts = table[field.name].cast(pl.String)
-        read = _Column.of(resource, field, texts.drop_nulls().unique().to_list(), midpoints=midpoints)
+        read = _Column.of(resource, field, texts.unique().to_list(), midpoints=midpoints)
         kind = getattr(pl, _IN_POLARS.get(read.kind, "String"))
         values = texts.replace_strict([*read.values], [*read.values.values()], return_dtype=kind)
         if read.categories is not None:
