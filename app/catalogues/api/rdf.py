@@ -26,7 +26,8 @@ PREFIXES: Final[Mapping[str, str]] = {
 
 #: Absolute web addresses in the characters of RFC 3986. Nothing else is written as an IRI.
 _WEB: Final = re.compile(
-    r"https?://[A-Za-z0-9.:\[\]_~-]+(?:[/?#](?:[A-Za-z0-9._~:/?#@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?"
+    r"https?://(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+    r"(?:[/?#](?:[A-Za-z0-9._~:/?#@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?"
 )
 
 #: Turtle 1.1, production 159s.
