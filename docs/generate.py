@@ -41,6 +41,7 @@ _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "DATE"),
     (re.compile(r"aegis_[0-9a-f]{8}(_[\w-]{43})?"), "KEY"),
+    (re.compile(r'"version": ?"\d+\.\d+\.\d+"'), "VERSION"),
     (re.compile(r'"elapsed_ms": ?[\d.]+'), "ELAPSED"),
     (re.compile(r"\d+ passed.*"), "PASSED"),
     (re.compile(r"\d+(?= records left out, rounded)"), "ROUNDED"),

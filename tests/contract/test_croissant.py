@@ -45,14 +45,21 @@ def test_parquet_is_described_as_what_it_is(aegis, people, licensed, tmp_path):
     assert (file["encodingFormat"], file["contentUrl"]) == ("application/x-parquet", "masked.parquet")
 
 
-def test_what_is_no_such_table_is_refused(aegis, licensed, head, table, tmp_path):
+def test_what_is_no_such_table_is_refused(aegis, people, licensed, head, table, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("age,ill\n20-39,yes\n")
+    described = tmp_path / "described.csv"
+    described.write_bytes(table.read_bytes())
+    package = {"$schema": "x", "title": "x", "aegis:made_up": False, "aegis:configuration": "whole", "resources": []}
+    described.with_name("described.csv.datapackage.json").write_text(json.dumps(package))
     binary = tmp_path / "binary.csv"
     binary.write_bytes(b"age,town,ill\n\xff\xfe,A,yes\n")
     cases = {
         "no masked configuration": (licensed.id, "gone", table),
         "has no column town": (licensed.id, "tens", other),
+        "no table of this configuration has '20' in age": (licensed.id, "tens", people / "people.csv"),
+        "no table of this configuration has '20-39' in age": (licensed.id, "whole", table),
+        "by its package": (licensed.id, "tens", described),
         "cannot be read": (licensed.id, "tens", tmp_path / "none.csv"),
         "not a table": (licensed.id, "tens", binary),
         "states no licence": (head.id, "tens", table),

@@ -9,7 +9,7 @@ import pytest
 
 from aegis_provider import load_plan, prepare_entry
 from aegis_provider.handover import Task, fulfil, storage_at
-from aegis_sdk import Client
+from aegis_sdk import Client, read
 from tests.in_thread import own_database, serving
 from tests.service import AUDIT_KEY
 from tests.stores import web_store
@@ -90,6 +90,11 @@ def test_what_is_bought_is_verified(buying, url, other_url, people, store, tmp_p
         (request,) = [client.requests.get(one.id) for one in client.requests.list(entry_id=head.id)]
     assert (request.state, request.configuration, request.purpose) == ("received", "tens", "A study of local care")
     assert (tmp_path / "bought.csv").read_bytes() in store.files.values()
+    assert len(read("bought.csv", frame="polars")) == 1000
+    code, _, err = buying("dsp", "request", seller, dataset, "--output", "bought.csv")
+    assert (code, "something is there" in err) == (2, True)  # before anything is negotiated
+    with Client(seller) as client:
+        assert len(list(client.requests.list(entry_id=head.id))) == 1
 
 
 def test_another_file_is_disputed_with_its_digest(buying, url, people, store, tmp_path):
@@ -109,11 +114,14 @@ def test_a_slow_provider_is_continued_and_a_refusal_is_told(buying, url, people)
         dataset = f"urn:uuid:{head.id}"
         code, _, err = buying("dsp", "request", url, dataset, "--wait", 0.1)
         assert code == 1
-        pid = err.strip().rpartition(" ")[2]
+        continued = err.strip().partition(" continue it with ")[2].split()
+        assert [continued[0], continued[2]] == ["--offer", "--pid"]
         (request,) = client.requests.list(entry_id=head.id)
         wait_until(lambda: client.requests.get(request.id).state == "advised", "there is no advice")
         client.requests.decline(request.id, reason="Not for this")
-        code, _, err = buying("dsp", "request", url, dataset, "--pid", pid)
+        code, _, err = buying("dsp", "request", url, dataset, *continued[2:])
+        assert (code, "--pid: name the --offer" in err) == (2, True)
+        code, _, err = buying("dsp", "request", url, dataset, *continued)
         assert (code, "the provider has ended it: Not for this" in err) == (1, True)
         code, _, err = buying("dsp", "request", url, dataset, "--offer", "urn:aegis:offer:x")
         assert (code, "has no offer" in err) == (2, True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk.cli.options import EntryIdArgument, JsonOption
@@ -18,13 +19,15 @@ from aegis_sdk.reading import (
     TableFile,
     columns_of,
     croissant_of,
+    package_name,
     promises_of,
     shown,
     some,
     title_of,
 )
 from aegis_sdk.reading.packages import SUPPRESSED_CELL
-from aegis_sdk.wire import EntryHead
+from aegis_sdk.texts import MISSING, escaped
+from aegis_sdk.wire import IDENTITY, DataPackage, EntryHead
 
 _PARQUET = ".parquet"
 
@@ -47,6 +50,7 @@ def croissant(
     columns = columns_of(head.entry_schema, configuration)
     if not columns:
         raise InputError(f"{shown(head.name)} has no masked configuration {shown(configuration)}")
+    _refuse_other(table, configuration)
     described = CroissantTable(configuration, _promised(head, configuration), columns, _file_of(table, columns))
     title = f"The table of {configuration} of {title_of(head.title, head.name)}"
     try:
@@ -59,6 +63,20 @@ def croissant(
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     print_result({"file": str(path)}, [str(path)], as_json=as_json)
+
+
+def _refuse_other(table: Path, configuration: str) -> None:
+    """Compare the configuration with that of the package beside the table, if it has one.
+
+    Raises:
+        InputError: It is another one.
+    """
+    try:
+        package = DataPackage.model_validate_json(table.with_name(package_name(table.name)).read_bytes())
+    except (OSError, ValidationError):
+        return
+    if package.configuration != configuration:
+        raise InputError(f"--configuration: by its package, {table} is {shown(package.configuration)}")
 
 
 def _promised(head: EntryHead, configuration: str) -> str:
@@ -91,13 +109,27 @@ def _starred(path: Path, columns: Sequence[TableColumn]) -> frozenset[str]:
     """The columns of a CSV file with suppressed cells.
 
     Raises:
-        InputError: It lacks one of the columns.
+        InputError: It lacks one of the columns, or a masked one has a value that no table of the configuration has.
     """
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         header = next(rows, [])
         if missing := [column.name for column in columns if column.name not in header]:
             raise InputError(f"{path} has no column {some(missing, 5)}")
-        places = {header.index(column.name) for column in columns}
-        starred = {place for row in rows for place in places if place < len(row) and row[place] == SUPPRESSED_CELL}
-    return frozenset(header[place] for place in starred)
+        places = {header.index(column.name): _values(column) for column in columns}
+        found: dict[int, set[str]] = {place: set() for place in places}
+        for row in rows:
+            for place in places:
+                found[place].add(row[place] if place < len(row) else MISSING)
+    for place, values in places.items():
+        if values is not None and (others := found[place] - values):
+            first = shown(min(others))
+            raise InputError(f"{path}: no table of this configuration has {first!r} in {shown(header[place])}")
+    return frozenset(header[place] for place in places if SUPPRESSED_CELL in found[place])
+
+
+def _values(column: TableColumn) -> frozenset[str] | None:
+    """The texts of a masked column in a file; `None` if the entry does not list them one by one."""
+    if column.masking == IDENTITY or column.together:
+        return None
+    return frozenset((MISSING, SUPPRESSED_CELL, *column.texts, *map(escaped, column.texts)))

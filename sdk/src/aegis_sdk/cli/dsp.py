@@ -17,6 +17,7 @@ from aegis_sdk._links import Links
 from aegis_sdk._sending import checked_key, checked_url
 from aegis_sdk.cli.group import verifier
 from aegis_sdk.cli.options import JsonOption
+from aegis_sdk.cli.receive import beside, packaged
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result, say
 from aegis_sdk.dataspace import Connector, DataspaceError, Inbox, Negotiation, StillOpenError, Transfer, listening
 from aegis_sdk.reading import PARQUET, shown
@@ -89,6 +90,10 @@ def request(
 
     The exit code is 0 for received, 3 for disputed, 4 for received without comparing counts, and 1 or 2 for errors.
     """
+    if pid is not None and offer is None:
+        raise InputError("--pid: name the --offer of this negotiation, too")
+    if output is not None:
+        _refuse_path(output)
     with _listening(url, callback, listen) as connector:
         chosen = _offer(connector.dataset(dataset), offer)
         negotiation = connector.request(chosen, dataset, pid, purpose)
@@ -174,7 +179,8 @@ def _refuse_unfinished(negotiation: Negotiation, state: str, reasons: list[Any])
     if state == "TERMINATED":
         why = "; ".join(shown(str(one)) for one in reasons[:5]) or "without a reason"
         raise DataspaceError(f"the provider has ended it: {why}")
-    raise StillOpenError(negotiation.consumer_pid, state)
+    offer = "OFFER" if negotiation.offer is None else negotiation.offer.id
+    raise StillOpenError(negotiation.consumer_pid, state, offer)
 
 
 def _received(
@@ -184,8 +190,7 @@ def _received(
     delivery = _described(transfer)
     ending = "parquet" if delivery.media_type == PARQUET else "csv"
     path = output or Path(f"{transfer.consumer_pid.split(':')[2]}.{ending}")
-    if path.exists() or not path.parent.is_dir():
-        raise InputError(f"{path}: something is there, or there is no such directory; choose another --output")
+    _refuse_path(path)
     part = path.with_name(f"{path.name}.part")
     links = Links(allow_private=os.environ.get(_PRIVATE, "").lower() in ("1", "true", "yes", "on"))
     try:
@@ -195,6 +200,16 @@ def _received(
         return {"output": str(part), "verdict": "disputed"}, [f"disputed: {error}", f"it is in {part}"], DISPUTED
     part.replace(path)
     return _compared(url, connector, transfer, path)
+
+
+def _refuse_path(path: Path) -> None:
+    """Look where a file is to be written.
+
+    Raises:
+        InputError: Something is there, or there is no such directory.
+    """
+    if path.exists() or not path.parent.is_dir():
+        raise InputError(f"{path}: something is there, or there is no such directory; choose another --output")
 
 
 def _compared(url: str, connector: Connector, transfer: Transfer, path: Path) -> tuple[dict[str, Any], list[str], int]:
@@ -211,10 +226,13 @@ def _compared(url: str, connector: Connector, transfer: Transfer, path: Path) ->
             NOT_VERIFIED,
         )
     with Client(url) as client:
-        verified = verify(path, client.requests.get(request_id), client.requests.evidence(request_id), None)
+        request, evidence = client.requests.get(request_id), client.requests.evidence(request_id)
+        verified = verify(path, request, evidence, None)
+        package = packaged(client, request, evidence, path, None) if verified.received else None
     if verified.received:
         connector.complete(transfer)
-        return about | {"verdict": "received"}, [f"received in {path}", *verified.lines], 0
+        told = about | {"verdict": "received", "package": package}
+        return told, [f"received in {path}", *verified.lines, *beside(package)], 0
     reason = verified.verdict.reason or f"{verified.verdict.cells_differing} counts differ from the entry's."
     connector.terminate(transfer, reason[:LONGEST_REASON])
     return about | {"verdict": "disputed"}, [f"disputed: {reason}", *verified.lines], DISPUTED

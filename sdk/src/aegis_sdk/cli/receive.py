@@ -170,28 +170,26 @@ def _verified(client: Client, request: DataRequest, path: Path, delimiter: str |
     except NotFoundError as error:
         return _not_verified(path, str(error))
     if verify is None:
-        return _not_verified(path, why, _packaged(client, request, evidence, path, delimiter))
+        return _not_verified(path, why, packaged(client, request, evidence, path, delimiter))
     verified = verify(path, request, evidence, delimiter)
     post = client.requests.receive if verified.received else client.requests.dispute
     state = post(request.id, verified.verdict).state
     what = f"{shown(request.configuration or '')} of {shown(request.entry.name)}, version {request.entry.version}"
     file = f"{path}: {verified.verdict.size or 0:,} bytes, SHA-256 {verified.verdict.sha256} as delivered"
     about = [f"{shown(request.configuration or '')}: {shown(request.about, LONGEST_REASON)}"] if request.about else []
-    package = _packaged(client, request, evidence, path, delimiter) if verified.received else None
-    lines = [f"{shown(state)}: {what}", *about, file, *verified.lines, *_beside(package)]
+    package = packaged(client, request, evidence, path, delimiter) if verified.received else None
+    lines = [f"{shown(state)}: {what}", *about, file, *verified.lines, *beside(package)]
     result = _told(path, state, verified.verdict) | verified.details | {"package": package}
     return result, lines, 0 if verified.received else DISPUTED
 
 
 def _not_verified(path: Path, why: str, package: str | None = None) -> _Result:
     result = {"output": str(path), "verdict": "not verified", "why": why, "package": package}
-    lines = [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted", *_beside(package)]
+    lines = [f"downloaded, not verified: {why}", f"it is in {path}, and nothing was posted", *beside(package)]
     return result, lines, NOT_VERIFIED
 
 
-def _packaged(
-    client: Client, request: DataRequest, evidence: Evidence, path: Path, delimiter: str | None
-) -> str | None:
+def packaged(client: Client, request: DataRequest, evidence: Evidence, path: Path, delimiter: str | None) -> str | None:
     """Write the Data Package of a delivered file beside it, from the entry as the caller sees it; return where.
 
     `None`, with a warning, if it cannot be written: the table is received all the same.
@@ -213,7 +211,8 @@ def _packaged(
     return str(beside)
 
 
-def _beside(package: str | None) -> list[str]:
+def beside(package: str | None) -> list[str]:
+    """The line of a report that says where the package is, if there is one."""
     return [] if package is None else [f"its columns are described in {package}"]
 
 

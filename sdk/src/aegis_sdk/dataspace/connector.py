@@ -29,10 +29,10 @@ class DataspaceError(AegisError):
 
 
 class StillOpenError(DataspaceError):
-    """A process is not finished in time. `pid` continues it."""
+    """A process is not finished in time. `pid` and the id of its offer continue it."""
 
-    def __init__(self, pid: str, state: str) -> None:
-        super().__init__(f"the negotiation is still {state}; continue it with --pid {pid}")
+    def __init__(self, pid: str, state: str, offer: str) -> None:
+        super().__init__(f"the negotiation is still {state}; continue it with --offer {offer} --pid {pid}")
         self.pid = pid
 
 
