@@ -190,7 +190,7 @@ operation = APIRouter(tags=["operation"])
 #: If the metrics have a port of their own, it serves nothing else, and the other port serves no metrics.
 _AT_OTHER_PORT = problems(404)
 
-_ALIVE = {"status": "alive", "version": "0.2.0"}
+_ALIVE = {"status": "alive", "version": build_version()}
 
 
 @operation.get(
