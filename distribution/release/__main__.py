@@ -49,9 +49,17 @@ def main(pythons: list[str]) -> None:
             image_context(made / "index", made / "image")
             digests(made)
         target = ROOT / "dist" / f"aegis-{version}"
-        shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(made, target)
+        replace(made, target)
     say(f"The release is in {target.relative_to(ROOT)}.")
+
+
+def replace(made: Path, target: Path) -> None:
+    """Put a folder in the place of another, whole or not at all."""
+    part = target.with_name(f"{target.name}.part")
+    for old in (part, target):
+        shutil.rmtree(old, ignore_errors=True)
+    shutil.copytree(made, part)
+    part.rename(target)
 
 
 def upgrade(before: str, work: Path, python: str, interpreter_: Path) -> None:

@@ -12,7 +12,7 @@ from aegis_sdk.cli.options import EntryIdArgument, JsonOption
 from aegis_sdk.cli.terminal import InputError, print_result, stage
 from aegis_sdk.dataspace import Connector
 from aegis_sdk.dataspace.edc import Management, pushed
-from aegis_sdk.reading import shown
+from aegis_sdk.reading import shown, some
 from aegis_sdk.wire import dataspace as dsp
 
 _SECONDS: Final = 60.0
@@ -71,5 +71,5 @@ def _chosen(dataset: dsp.Dataset, configurations: list[str]) -> dsp.Dataset:
     offered = {offer.id.rpartition(":")[2]: offer for offer in dataset.policies}
     for name in configurations:
         if name not in offered:
-            raise InputError(f"--configuration: {shown(name)} is not offered; use one of {', '.join(offered)}")
+            raise InputError(f"--configuration: {shown(name)} is not offered; use one of {some(list(offered), 10)}")
     return dataset.model_copy(update={"policies": [offered[name] for name in configurations or offered]})
