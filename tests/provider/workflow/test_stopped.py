@@ -12,7 +12,7 @@ from aegis_provider.errors import OutputError
 from aegis_provider.workflow import release
 from tests.for_each import for_each
 
-CARDS = {"provider-only.json", "card.json", "card.md", "card.html"}
+CARDS = {"provider-only.json", "card.json", "card.md", "card.html", "datapackage.json"}
 DONE = {"plan.yaml", "configurations.yaml", "entry.json", "masked.csv", ".aegis-release.json"}
 HOURS = 3600.0
 
