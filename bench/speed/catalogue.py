@@ -118,7 +118,7 @@ def _listings(connection: psycopg.Connection) -> Iterator[Kind]:
         "search: words, label, k": SEVERAL,
         "worth: first page": WORTH,
         "worth: a late page": WORTH | {"page_token": write_token((2, 0.6, 0.62), uuid.UUID(int=0), "worth")},
-        "worth: a label of 5 %": WORTH | {"label": "label7"},
+        "worth: a label of 5 %": WORTH | {"label": "label5"},
         "worth: attribute of 2 %": WORTH | {"needs": "attribute77"},
         "worth: a word of one": WORTH | {"query": "single"},
     }
