@@ -237,9 +237,11 @@ _VERSION_OF_ONE = _HEADS.where(_ONE, EntryVersionRow.version == bindparam("versi
 
 
 def _read_place(token: str, order: Order) -> Place:
-    return (
-        read_numbers(token, order.value, len(WORTH_ORDER)) if order is Order.WORTH else read_token(token, _name(order))
-    )
+    if order is not Order.WORTH:
+        return read_token(token, _name(order))
+    kind, *numbers = read_numbers(token, order.value, len(WORTH_ORDER))
+    # As its column's type: no index is used to compare whole numbers with others. There are few kinds.
+    return int(min(max(kind, 0.0), 9.0)), *numbers
 
 
 def _write_place(entry: Row[Any], order: Order) -> str:
