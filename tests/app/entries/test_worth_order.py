@@ -1,6 +1,14 @@
 """In which order worth puts entries."""
 
+import math
+from uuid import UUID
+
+import pytest
+
 from app.entries.model.worth import Worth, WorthState, answering
+from app.entries.store.entries import _read_place
+from app.entries.store.searches import Order
+from app.platform.database.base import write_token
 
 
 def worth(masking=None, **expected):
@@ -23,3 +31,11 @@ def test_what_cannot_be_compared_comes_one_after_the_other_and_each_by_its_lower
 
 def test_another_k_has_the_next_higher_one():
     assert [answering(k) for k in (1, 2, 3, 10, 10.5, 20, 21, 1e9)] == [2, 2, 5, 10, 20, 20, None, None]
+
+
+@pytest.mark.parametrize(("kind", "read"), [(2, 2), (math.inf, 9), (-math.inf, 0)])
+def test_the_kind_of_a_place_is_a_whole_number_as_its_column_is_and_never_a_failure(kind, read):
+    token = write_token((kind, 0.6, 0.62), UUID(int=7), "worth")
+    place = _read_place(token, Order.WORTH)
+    assert place == (read, 0.6, 0.62, UUID(int=7))
+    assert isinstance(place[0], int)
