@@ -25,7 +25,7 @@ attributes:
 configurations:
   all: {region: identity, amount: identity, kind: identity}
 """
-REGIONS = np.array([f"region-{number:03}" for number in range(200)])
+REGIONS = np.array([f"region-{number:03}" for number in range(150)])
 KEYS = {"region": "region"}
 
 
@@ -36,13 +36,13 @@ def logistic(x):
 def other_table(random, effects, records=40_000):
     """A table whose label, amounts and kinds depend on effects (3, regions)."""
     region = random.integers(0, effects.shape[1], records)
-    label, amount, kind = (logistic(0.4 * one[region]) for one in effects)
+    label, amount, kind = (logistic(one[region]) for one in effects)
     kinds = np.where(random.random(records) < kind, "p", random.choice(["q", "s"], records))
     yes = np.where(random.random(records) < label, "yes", "no")
     return pa.table({"region": REGIONS[region], "amount": random.binomial(4, amount), "kind": kinds, "label": yes})
 
 
-def my_table(random, effects, records=1000):
+def my_table(random, effects, records=800):
     """A table whose label depends on one effect of each of the first three: their label, amounts and kinds."""
     region, x = random.integers(0, effects.shape[2], records), random.normal(size=records)
     effect = effects[0, 0] + effects[1, 1] + effects[2, 2]
