@@ -2,9 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Generic
 from urllib.parse import quote
 
 import structlog
@@ -14,7 +16,8 @@ from app.audit.service import Signer
 from app.dataspace.model.offers import participant_of
 from app.dataspace.model.processes import Negotiation, Transfer
 from app.dataspace.service.messages import is_read, negotiation_message, transfer_message
-from app.dataspace.service.sending import Due
+from app.dataspace.service.sending import Due, SendingService
+from app.dataspace.store import AnyProcess
 from app.factory import Factory
 from app.platform.database.session import Database
 from app.webhooks.jobs import CONCURRENCY, POLLING, EventSender
@@ -27,6 +30,19 @@ CALLBACK: Final = "aegis-dsp-callback"
 
 #: How long it is valid.
 _VALID: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind(Generic[AnyProcess]):
+    """A kind of process: its path below a callback address, and its messages."""
+
+    path: str
+    messages: Callable[[Factory], SendingService[AnyProcess]]
+    written: Callable[[Due[AnyProcess]], tuple[str, dict[str, Any]]]
+
+
+_NEGOTIATIONS: Final = _Kind("negotiations", Factory.negotiation_messages, negotiation_message)
+_TRANSFERS: Final = _Kind("transfers", Factory.transfer_messages, transfer_message)
 
 
 class Messenger:
@@ -56,7 +72,7 @@ class Messenger:
             await self._start(group)
 
     async def _start(self, group: asyncio.TaskGroup) -> None:
-        for claim in (self._negotiation, self._transfer):
+        for claim in (partial(self._claimed, _NEGOTIATIONS), partial(self._claimed, _TRANSFERS)):
             while self._busy < CONCURRENCY and (send := await claim()) is not None:
                 self._busy += 1
                 group.create_task(self._freed(send))
@@ -69,28 +85,18 @@ class Messenger:
         finally:
             self._busy -= 1
 
-    async def _negotiation(self) -> Awaitable[None] | None:
-        """Claim a message about a negotiation; return what sends it, or None if there is none."""
+    async def _claimed(self, kind: _Kind[AnyProcess]) -> Awaitable[None] | None:
+        """Claim a message; return what sends it, or None if there is none."""
         async with self._database.transaction() as session:
-            due = await Factory(session, self._queue).negotiation_messages().claim()
-        return None if due is None else self._send_about_negotiation(due)
+            due = await kind.messages(Factory(session, self._queue)).claim()
+        return None if due is None else self._send(kind, due)
 
-    async def _transfer(self) -> Awaitable[None] | None:
+    async def _send(self, kind: _Kind[AnyProcess], due: Due[AnyProcess]) -> None:
+        path, message = kind.written(due)
+        pid = quote(due.process.consumer_pid, safe=":")  # a colon needs no escape (RFC 3986, section 3.3)
+        outcome = await self._sent(due.process, f"{kind.path}/{pid}/{path}", message)
         async with self._database.transaction() as session:
-            due = await Factory(session, self._queue).transfer_messages().claim()
-        return None if due is None else self._send_about_transfer(due)
-
-    async def _send_about_negotiation(self, due: Due[Negotiation]) -> None:
-        path, message = negotiation_message(due)
-        outcome = await self._sent(due.process, f"negotiations/{_part(due.process.consumer_pid)}/{path}", message)
-        async with self._database.transaction() as session:
-            await Factory(session, self._queue).negotiation_messages().record(due, outcome)
-
-    async def _send_about_transfer(self, due: Due[Transfer]) -> None:
-        path, message = transfer_message(due)
-        outcome = await self._sent(due.process, f"transfers/{_part(due.process.consumer_pid)}/{path}", message)
-        async with self._database.transaction() as session:
-            await Factory(session, self._queue).transfer_messages().record(due, outcome)
+            await kind.messages(Factory(session, self._queue)).record(due, outcome)
 
     async def _sent(self, process: Negotiation | Transfer, path: str, message: Mapping[str, Any]) -> Outcome:
         if is_read(process):
@@ -112,8 +118,3 @@ class Messenger:
             "exp": int((now + _VALID).timestamp()),
         }
         return signer.sign(CALLBACK, claims)
-
-
-def _part(consumer_pid: str) -> str:
-    """A consumer's id in a path, where a colon needs no escape (RFC 3986, section 3.3)."""
-    return quote(consumer_pid, safe=":")

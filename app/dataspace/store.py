@@ -20,7 +20,6 @@ from app.dataspace.model.processes import (
     OPEN_TRANSFER,
     TRANSFER_STEPS,
     Negotiation,
-    NegotiationState,
     Transfer,
     TransferState,
     link_of,
@@ -153,7 +152,7 @@ class NegotiationStore(ProcessStore[Negotiation]):
 
     async def set_request(self, negotiation_id: str, request_id: str) -> None:
         """Negotiate about another request from now on."""
-        await self.set_state(negotiation_id, NegotiationState.REQUESTED.value, request_id=uuid.UUID(request_id))
+        await self._update(negotiation_id, {"request_id": uuid.UUID(request_id)})
 
     async def _made(self, row: Any, *, lock: bool) -> Negotiation:  # noqa: ANN401 -- a row
         negotiation, is_sending = row

@@ -3,34 +3,48 @@
 `docs/dataspace.md` describes them.
 """
 
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final
 
-import structlog
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from aegis_sdk._links import link_faults
 from aegis_sdk.wire import dataspace as dsp
 from aegis_sdk.wire.data_requests import LONGEST_PURPOSE, LONGEST_REASON
 from app.advice.service.advice import QuestionRules
+from app.dataspace.api.processes import AnyMessage, Kind, ProcessRoutes, Received
 from app.dataspace.api.refusals import CatalogRoute, NegotiationRoute, TransferRoute, described
-from app.dataspace.model.offers import Offered, entry_of, offered_by, words_of
-from app.dataspace.model.processes import Negotiation, Transfer, process_id_of
-from app.dataspace.service.messages import BASE, catalogue, dataset, is_read, negotiation_state, transfer_state
+from app.dataspace.model.offers import entry_of, offered_by, words_of
+from app.dataspace.model.processes import Negotiation, Transfer
+from app.dataspace.service.messages import BASE, catalogue, dataset, negotiation_state, transfer_state
 from app.dataspace.service.negotiations import NegotiationService, Wanted
 from app.dataspace.service.transfers import TransferService
 from app.dataspace.store import NewProcess
-from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency, require_room
+from app.edge.dependencies import CallerDependency, FactoryDependency, SmallBodyDependency
 from app.edge.state import State, StateDependency
+from app.factory import Factory
 from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
 from app.platform.http.bodies import validated
 from app.platform.http.operations import JsonResponse, PageToken, body, links
 
-_log = structlog.get_logger(__name__)
-
 catalog = APIRouter(tags=["dataspace"], route_class=CatalogRoute)
-negotiations = APIRouter(prefix=f"{BASE}/negotiations", tags=["dataspace"], route_class=NegotiationRoute)
-transfers = APIRouter(prefix=f"{BASE}/transfers", tags=["dataspace"], route_class=TransferRoute)
+_negotiations = ProcessRoutes(
+    Kind(
+        "negotiation",
+        dsp.ContractNegotiation,
+        negotiation_state,
+        Factory.negotiations,
+        Factory.negotiation_messages,
+    ),
+    NegotiationRoute,
+)
+_transfers = ProcessRoutes(
+    Kind("transfer", dsp.TransferProcess, transfer_state, Factory.transfers, Factory.transfer_messages),
+    TransferRoute,
+)
+
+ToldNegotiation = Received[AnyMessage, NegotiationService]
+ToldTransfer = Received[AnyMessage, TransferService]
 
 #: The entries on a page of the catalogue.
 _PAGE: Final = 20
@@ -38,18 +52,6 @@ _PAGE: Final = 20
 
 def _catalog(model: type[BaseModel], description: str, *others: int) -> dict[int | str, dict[str, Any]]:
     return described(dsp.CatalogError, 200, model, description, *others)
-
-
-def _negotiation(status: int = 200, *others: int) -> dict[int | str, dict[str, Any]]:
-    about = dsp.ContractNegotiationError, status, dsp.ContractNegotiation
-    return described(*about, "The negotiation", *others)
-
-
-def _transfer(status: int = 200, *others: int) -> dict[int | str, dict[str, Any]]:
-    return described(dsp.TransferError, status, dsp.TransferProcess, "The transfer", *others)
-
-
-AnyMessage = TypeVar("AnyMessage", bound=dsp.ContractRequestMessage | dsp.TransferRequestMessage | dsp.OfProcess)
 
 
 @catalog.get(
@@ -106,27 +108,6 @@ def _service(request: Request) -> str:
     return f"{str(request.base_url).rstrip('/')}{BASE}"
 
 
-async def get_negotiations(state: StateDependency, factory: FactoryDependency) -> NegotiationService:
-    """The service for negotiations."""
-    return factory.negotiations(state.recent)
-
-
-async def get_transfers(state: StateDependency, factory: FactoryDependency) -> TransferService:
-    """The service for transfers."""
-    return factory.transfers(state.recent)
-
-
-NegotiationsDependency = Annotated[NegotiationService, Depends(get_negotiations)]
-TransfersDependency = Annotated[TransferService, Depends(get_transfers)]
-
-
-async def _read(request: Request, model: type[AnyMessage], document: bytes) -> AnyMessage:
-    """A message, whose sender's id a refusal repeats."""
-    message = await validated(model, document)
-    request.state.consumer_pid = message.consumer_pid
-    return message
-
-
 def _refuse_callback(callback: str | None, state: State) -> str:
     """The callback address of a new process.
 
@@ -146,8 +127,8 @@ def _refuse_callback(callback: str | None, state: State) -> str:
     return callback
 
 
-def _offered(offer: dsp.Policy) -> Offered | None:
-    """What a consumer's offer is about; None if it is none of the catalogue.
+def _wanted(offer: dsp.Policy) -> Wanted | None:
+    """What a consumer's offer is about, and what for; None if it is none of the catalogue.
 
     Raises:
         InvalidDocumentError: its target is another dataset.
@@ -156,7 +137,7 @@ def _offered(offer: dsp.Policy) -> Offered | None:
     if offered is not None and offer.target not in (None, offered.target, offered.entry_id):
         fault = Fault("/offer/target", f"The offer is one of the dataset {offered.target}.")
         raise InvalidDocumentError("The offer belongs to another dataset.", (fault,))
-    return offered
+    return None if offered is None else Wanted(offered, _purpose(offer))
 
 
 def _purpose(offer: dsp.Policy) -> str | None:
@@ -174,168 +155,58 @@ def _rules(state: State) -> QuestionRules:
     return QuestionRules(state.question_budget, state.admission.required)
 
 
-@negotiations.post(
-    "/request",
-    summary="Request a contract",
-    status_code=201,
-    dependencies=[Depends(require_room)],
-    openapi_extra=body(dsp.ContractRequestMessage),
-    responses=_negotiation(201, 413, 415, 507),
-)
-async def request_contract(
-    request: Request,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    state: StateDependency,
-    service: NegotiationsDependency,
-) -> Response:
+def _reason(ending: dsp.Ending) -> str | None:
+    return words_of(ending.reason or ())[:LONGEST_REASON].replace("\0", "") or None
+
+
+@_negotiations.post("/request", "Request a contract", dsp.ContractRequestMessage, stores=True)
+async def request_contract(told: ToldNegotiation[dsp.ContractRequestMessage]) -> Negotiation:
     """Begins a negotiation: a data request for the configuration of an offer."""
-    asked = await _read(request, dsp.ContractRequestMessage, document)
+    asked = told.message
     if asked.provider_pid is not None:
         fault = Fault("/providerPid", "Leave it out: the provider gives it.")
         raise InvalidDocumentError("A new negotiation has no providerPid.", (fault,))
-    new = NewProcess(asked.consumer_pid, _refuse_callback(asked.callback, state))
-    if (offered := _offered(asked.offer)) is None:
+    new = NewProcess(asked.consumer_pid, _refuse_callback(asked.callback, told.state))
+    if (wanted := _wanted(asked.offer)) is None:
         raise NotFoundError(f"There is no offer {asked.offer.id}, or you may not see it.")
-    negotiation = await service.request(caller, new, Wanted(offered, _purpose(asked.offer)), _rules(state))
-    _log.info("negotiation begun", negotiation=negotiation.id, data_request=negotiation.request.id, by=caller.subject)
-    return JsonResponse(negotiation_state(negotiation).written(), 201)
+    return await told.service.request(told.caller, new, wanted, _rules(told.state))
 
 
-@negotiations.get("/{process_id}", summary="Read a negotiation", responses=_negotiation())
-async def read_negotiation(
-    process_id: str, caller: CallerDependency, factory: FactoryDependency, service: NegotiationsDependency
-) -> Response:
-    """The state of a negotiation."""
-    negotiation = await service.find(caller, process_id)
-    said = await factory.negotiation_messages().said(negotiation) if is_read(negotiation) else None
-    return JsonResponse(negotiation_state(negotiation, said).written())
+_negotiations.add_reading()
 
 
-@negotiations.post(
-    "/{process_id}/request",
-    summary="Request another offer",
-    dependencies=[Depends(require_room)],
-    openapi_extra=body(dsp.ContractRequestMessage),
-    responses=_negotiation(200, 413, 415, 507),
-)
-async def request_another_offer(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    state: StateDependency,
-    service: NegotiationsDependency,
-) -> Response:
+@_negotiations.post("/{process_id}/request", "Request another offer", dsp.ContractRequestMessage, stores=True)
+async def request_another_offer(told: ToldNegotiation[dsp.ContractRequestMessage]) -> Negotiation:
     """Answers the provider's offer with another wish."""
-    asked = await _read(request, dsp.ContractRequestMessage, document)
-    _refuse_other(process_id, asked.provider_pid)
-    offered = _offered(asked.offer)
-    wanted = None if offered is None else Wanted(offered, _purpose(asked.offer))
-    return _answered(
-        await service.counter(caller, process_id, asked.consumer_pid, wanted, _rules(state)), caller.subject
-    )
+    return await told.service.counter(told.sender, _wanted(told.message.offer), _rules(told.state))
 
 
-@negotiations.post(
-    "/{process_id}/events",
-    summary="Accept an offer",
-    openapi_extra=body(dsp.ContractNegotiationEventMessage),
-    responses=_negotiation(200, 413, 415),
-)
-async def accept_offer(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: NegotiationsDependency,
-) -> Response:
+@_negotiations.post("/{process_id}/events", "Accept an offer", dsp.ContractNegotiationEventMessage)
+async def accept_offer(told: ToldNegotiation[dsp.ContractNegotiationEventMessage]) -> Negotiation:
     """Accepts the provider's offer."""
-    event = await _read(request, dsp.ContractNegotiationEventMessage, document)
-    _refuse_other(process_id, event.provider_pid)
-    if event.event != "ACCEPTED":
+    if told.message.event != "ACCEPTED":
         raise InvalidDocumentError("A consumer only accepts.", (Fault("/eventType", "ACCEPTED is expected."),))
-    return _answered(await service.accept(caller, process_id, event.consumer_pid), caller.subject)
+    return await told.service.accept(told.sender)
 
 
-@negotiations.post(
-    "/{process_id}/agreement/verification",
-    summary="Verify an agreement",
-    openapi_extra=body(dsp.ContractAgreementVerificationMessage),
-    responses=_negotiation(200, 413, 415),
+@_negotiations.post(
+    "/{process_id}/agreement/verification", "Verify an agreement", dsp.ContractAgreementVerificationMessage
 )
-async def verify_agreement(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: NegotiationsDependency,
-) -> Response:
+async def verify_agreement(told: ToldNegotiation[dsp.ContractAgreementVerificationMessage]) -> Negotiation:
     """Confirms the agreement."""
-    message = await _read(request, dsp.ContractAgreementVerificationMessage, document)
-    _refuse_other(process_id, message.provider_pid)
-    return _answered(await service.verify(caller, process_id, message.consumer_pid), caller.subject)
+    return await told.service.verify(told.sender)
 
 
-@negotiations.post(
-    "/{process_id}/termination",
-    summary="Terminate a negotiation",
-    openapi_extra=body(dsp.ContractNegotiationTerminationMessage),
-    responses=_negotiation(200, 413, 415),
-)
-async def terminate_negotiation(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: NegotiationsDependency,
-) -> Response:
+@_negotiations.post("/{process_id}/termination", "Terminate a negotiation", dsp.ContractNegotiationTerminationMessage)
+async def terminate_negotiation(told: ToldNegotiation[dsp.ContractNegotiationTerminationMessage]) -> Negotiation:
     """Ends a negotiation."""
-    message = await _read(request, dsp.ContractNegotiationTerminationMessage, document)
-    _refuse_other(process_id, message.provider_pid)
-    return _answered(
-        await service.terminate(caller, process_id, message.consumer_pid, _reason(message.reason)), caller.subject
-    )
+    return await told.service.terminate(told.sender, _reason(told.message))
 
 
-def _refuse_other(process_id: str, named: str | None) -> None:
-    """Refuse a message to another process than it names.
-
-    Raises:
-        InvalidDocumentError: it names another one, or none.
-    """
-    if named is None or process_id_of(named) != process_id_of(process_id):
-        raise InvalidDocumentError(
-            "The message is for another process.", (Fault("/providerPid", f"This is {process_id}."),)
-        )
-
-
-def _reason(reasons: list[Any] | None) -> str | None:
-    return words_of(reasons or ())[:LONGEST_REASON].replace("\0", "") or None
-
-
-def _answered(negotiation: Negotiation, by: str | None) -> Response:
-    _log.info("negotiation changed", negotiation=negotiation.id, state=negotiation.state.value, by=by)
-    return JsonResponse(negotiation_state(negotiation).written())
-
-
-@transfers.post(
-    "/request",
-    summary="Request a transfer",
-    status_code=201,
-    dependencies=[Depends(require_room)],
-    openapi_extra=body(dsp.TransferRequestMessage),
-    responses=_transfer(201, 413, 415, 507),
-)
-async def request_transfer(
-    request: Request,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    state: StateDependency,
-    service: TransfersDependency,
-) -> Response:
+@_transfers.post("/request", "Request a transfer", dsp.TransferRequestMessage, stores=True)
+async def request_transfer(told: ToldTransfer[dsp.TransferRequestMessage]) -> Transfer:
     """Begins a transfer of the table of an agreement."""
-    asked = await _read(request, dsp.TransferRequestMessage, document)
+    asked = told.message
     faults = []
     if asked.format != dsp.PULL:
         faults.append(Fault("/format", f"The only format is {dsp.PULL}."))
@@ -343,103 +214,35 @@ async def request_transfer(
         faults.append(Fault("/dataAddress", "Leave it out: the consumer fetches the file."))
     if faults:
         raise InvalidDocumentError("The table cannot be transferred like this.", tuple(faults))
-    new = NewProcess(asked.consumer_pid, _refuse_callback(asked.callback, state))
-    transfer = await service.request(caller, new, asked.agreement)
-    _log.info("transfer begun", transfer=transfer.id, data_request=transfer.request.id, by=caller.subject)
-    return JsonResponse(transfer_state(transfer).written(), 201)
+    new = NewProcess(asked.consumer_pid, _refuse_callback(asked.callback, told.state))
+    return await told.service.request(told.caller, new, asked.agreement)
 
 
-@transfers.get("/{process_id}", summary="Read a transfer", responses=_transfer())
-async def read_transfer(
-    process_id: str, caller: CallerDependency, factory: FactoryDependency, service: TransfersDependency
-) -> Response:
-    """The state of a transfer."""
-    transfer = await service.find(caller, process_id)
-    said = await factory.transfer_messages().said(transfer) if is_read(transfer) else None
-    return JsonResponse(transfer_state(transfer, said).written())
+_transfers.add_reading()
 
 
-@transfers.post(
-    "/{process_id}/start",
-    summary="Resume a transfer",
-    openapi_extra=body(dsp.TransferStartMessage),
-    responses=_transfer(200, 413, 415),
-)
-async def start_transfer(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: TransfersDependency,
-) -> Response:
+@_transfers.post("/{process_id}/start", "Resume a transfer", dsp.TransferStartMessage)
+async def start_transfer(told: ToldTransfer[dsp.TransferStartMessage]) -> Transfer:
     """Goes on with a transfer that the consumer has suspended."""
-    message = await _read(request, dsp.TransferStartMessage, document)
-    _refuse_other(process_id, message.provider_pid)
-    return _transferred(await service.start(caller, process_id, message.consumer_pid), caller.subject)
+    return await told.service.start(told.sender)
 
 
-@transfers.post(
-    "/{process_id}/suspension",
-    summary="Suspend a transfer",
-    openapi_extra=body(dsp.TransferSuspensionMessage),
-    responses=_transfer(200, 413, 415),
-)
-async def suspend_transfer(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: TransfersDependency,
-) -> Response:
+@_transfers.post("/{process_id}/suspension", "Suspend a transfer", dsp.TransferSuspensionMessage)
+async def suspend_transfer(told: ToldTransfer[dsp.TransferSuspensionMessage]) -> Transfer:
     """Interrupts a transfer."""
-    message = await _read(request, dsp.TransferSuspensionMessage, document)
-    _refuse_other(process_id, message.provider_pid)
-    return _transferred(await service.suspend(caller, process_id, message.consumer_pid), caller.subject)
+    return await told.service.suspend(told.sender)
 
 
-@transfers.post(
-    "/{process_id}/completion",
-    summary="Complete a transfer",
-    openapi_extra=body(dsp.TransferCompletionMessage),
-    responses=_transfer(200, 413, 415),
-)
-async def complete_transfer(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: TransfersDependency,
-) -> Response:
+@_transfers.post("/{process_id}/completion", "Complete a transfer", dsp.TransferCompletionMessage)
+async def complete_transfer(told: ToldTransfer[dsp.TransferCompletionMessage]) -> Transfer:
     """Says that the file has arrived."""
-    message = await _read(request, dsp.TransferCompletionMessage, document)
-    _refuse_other(process_id, message.provider_pid)
-    return _transferred(await service.complete(caller, process_id, message.consumer_pid), caller.subject)
+    return await told.service.complete(told.sender)
 
 
-@transfers.post(
-    "/{process_id}/termination",
-    summary="Terminate a transfer",
-    openapi_extra=body(dsp.TransferTerminationMessage),
-    responses=_transfer(200, 413, 415),
-)
-async def terminate_transfer(
-    request: Request,
-    process_id: str,
-    caller: CallerDependency,
-    document: SmallBodyDependency,
-    service: TransfersDependency,
-) -> Response:
+@_transfers.post("/{process_id}/termination", "Terminate a transfer", dsp.TransferTerminationMessage)
+async def terminate_transfer(told: ToldTransfer[dsp.TransferTerminationMessage]) -> Transfer:
     """Ends a transfer."""
-    message = await _read(request, dsp.TransferTerminationMessage, document)
-    _refuse_other(process_id, message.provider_pid)
-    return _transferred(
-        await service.terminate(caller, process_id, message.consumer_pid, _reason(message.reason)), caller.subject
-    )
+    return await told.service.terminate(told.sender, _reason(told.message))
 
 
-def _transferred(transfer: Transfer, by: str | None) -> Response:
-    _log.info("transfer changed", transfer=transfer.id, state=transfer.state.value, by=by)
-    return JsonResponse(transfer_state(transfer).written())
-
-
-ROUTERS: Final = (catalog, negotiations, transfers)
+ROUTERS: Final = (catalog, _negotiations.router, _transfers.router)

@@ -5,12 +5,12 @@ that it has acknowledged. What it does not know yet follows from both (`NEGOTIAT
 is no queue of messages, and a message that is no longer true is never sent.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from app.platform.errors import ActionNotPossibleError
 from app.requests.model.data_requests import DataRequest, Handover
@@ -101,8 +101,11 @@ TRANSFER_STEPS: Final[Mapping[_Transferred, tuple[Message, TransferState]]] = {
 """The same for transfers. A link that is replaced suspends a started one (`Transfer.step`)."""
 
 
+AnyState = TypeVar("AnyState", NegotiationState, TransferState)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class Process(Generic[AnyState]):
     """What negotiations and transfers have in common.
 
     Attributes:
@@ -113,6 +116,7 @@ class Process:
         claim: the time by which that worker has to finish; None if there is none.
         attempts: the failed attempts to send the next message.
         request: the data request.
+        state: the state that the counterpart knows.
     """
 
     id: str
@@ -122,47 +126,52 @@ class Process:
     claim: datetime | None
     attempts: int
     request: DataRequest
+    state: AnyState
 
     @property
     def pid(self) -> str:
         """The provider's id as the counterpart knows it."""
         return f"{_PID}{self.id}"
 
+    @property
+    def step(self) -> tuple[Message, AnyState] | None:
+        """The message that is due, and the state after it; None if the counterpart knows all."""
+        raise NotImplementedError
+
+    @property
+    def shown(self) -> AnyState:
+        """The state for the counterpart: what is over, is over before it acknowledges that."""
+        step = self.step
+        return step[1] if step is not None and step[0] is Message.TERMINATE else self.state
+
+    def require(self, action: str, *states: AnyState) -> None:
+        """Refuse an action that this is not the time for.
+
+        Raises:
+            ActionNotPossibleError: the state is another one.
+        """
+        reached = {self.shown, self.step[1]} if self.step and self.is_sending else {self.shown}
+        if not reached.intersection(states):
+            raise ActionNotPossibleError(self.shown, action, ())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Negotiation(Process):
+class Negotiation(Process[NegotiationState]):
     """A negotiation of a contract."""
-
-    state: NegotiationState
 
     @property
     def step(self) -> tuple[Message, NegotiationState] | None:
-        """The message that is due, and the state after it; None if the counterpart knows all."""
+        """The message that is due, by `NEGOTIATION_STEPS`."""
         return NEGOTIATION_STEPS.get((self.state, self.request.state))
-
-    @property
-    def shown(self) -> NegotiationState:
-        """The state for the counterpart: what is over, is over before it acknowledges that."""
-        step = self.step
-        return NegotiationState.TERMINATED if step is not None and step[0] is Message.TERMINATE else self.state
 
     @property
     def agreement(self) -> str:
         """The id of its agreement, if it comes to one."""
         return f"urn:aegis:agreement:{self.id}"
 
-    def require(self, action: str, *states: NegotiationState) -> None:
-        """Refuse an action that this is not the time for.
-
-        Raises:
-            ActionNotPossibleError: the state is another one.
-        """
-        reached = {self.shown} | ({self.step[1]} if self.step and self.is_sending else set())
-        _require(self.shown, action, reached, states)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer(Process):
+class Transfer(Process[TransferState]):
     """A transfer of the file of an agreement.
 
     Attributes:
@@ -171,40 +180,19 @@ class Transfer(Process):
         handover: the delivery, if there is one.
     """
 
-    state: TransferState
     link: str | None
     is_paused: bool
     handover: Handover | None
 
     @property
     def step(self) -> tuple[Message, TransferState] | None:
-        """The message that is due, and the state after it; None if the counterpart knows all."""
+        """The message that is due, by `TRANSFER_STEPS` and the link that the counterpart knows."""
         if self.request.state is RequestState.DELIVERED and self.handover is not None:
             if self.state is TransferState.SUSPENDED and self.is_paused:
                 return None
             if self.state is TransferState.STARTED and self.link != link_of(self.handover):
                 return Message.SUSPEND, TransferState.SUSPENDED
         return TRANSFER_STEPS.get((self.state, self.request.state))
-
-    @property
-    def shown(self) -> TransferState:
-        """The state for the counterpart, as of a negotiation."""
-        step = self.step
-        return TransferState.TERMINATED if step is not None and step[0] is Message.TERMINATE else self.state
-
-    def require(self, action: str, *states: TransferState) -> None:
-        """Refuse an action that this is not the time for.
-
-        Raises:
-            ActionNotPossibleError: the state is another one.
-        """
-        reached = {self.shown} | ({self.step[1]} if self.step and self.is_sending else set())
-        _require(self.shown, action, reached, states)
-
-
-def _require(shown: StrEnum, action: str, reached: Collection[StrEnum], allowed: Collection[StrEnum]) -> None:
-    if not set(reached) & set(allowed):
-        raise ActionNotPossibleError(shown, action, ())
 
 
 _PID: Final = "urn:uuid:"

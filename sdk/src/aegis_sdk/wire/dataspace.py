@@ -190,7 +190,9 @@ class OfProcess(Message):
 Reasons = Annotated[list[Any], Field(min_length=1, max_length=_MOST_REASONS)]
 
 
-class _Ending(OfProcess):
+class Ending(OfProcess):
+    """A message that ends or interrupts a process, or refuses a message, and says why."""
+
     code: Text | None = None
     reason: Reasons | None = None
 
@@ -235,7 +237,7 @@ class ContractNegotiationEventMessage(OfProcess):
     event: Literal["ACCEPTED", "FINALIZED"] = Field(alias="eventType")
 
 
-class ContractNegotiationTerminationMessage(_Ending):
+class ContractNegotiationTerminationMessage(Ending):
     """Ends a negotiation."""
 
     type: Literal["ContractNegotiationTerminationMessage"] = Field(alias="@type")
@@ -292,7 +294,7 @@ class TransferStartMessage(OfProcess):
     data_address: DataAddress | None = Field(default=None, alias="dataAddress")
 
 
-class TransferSuspensionMessage(_Ending):
+class TransferSuspensionMessage(Ending):
     """Interrupts a transfer."""
 
     type: Literal["TransferSuspensionMessage"] = Field(alias="@type")
@@ -304,7 +306,7 @@ class TransferCompletionMessage(OfProcess):
     type: Literal["TransferCompletionMessage"] = Field(alias="@type")
 
 
-class TransferTerminationMessage(_Ending):
+class TransferTerminationMessage(Ending):
     """Ends a transfer before the file has arrived."""
 
     type: Literal["TransferTerminationMessage"] = Field(alias="@type")
@@ -327,13 +329,13 @@ class CatalogError(Message):
     reason: list[Any] | None = None
 
 
-class ContractNegotiationError(_Ending):
+class ContractNegotiationError(Ending):
     """Why a message about a negotiation has no effect."""
 
     type: Literal["ContractNegotiationError"] = Field(alias="@type")
 
 
-class TransferError(_Ending):
+class TransferError(Ending):
     """Why a message about a transfer has no effect."""
 
     type: Literal["TransferError"] = Field(alias="@type")
