@@ -1,6 +1,7 @@
 """The application. `create_app` builds it; only its start needs a database."""
 
 import asyncio
+import gc
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -210,13 +211,16 @@ async def _ready_log(audit: AuditService, settings: Settings) -> Signer | None:
 def run(settings: Settings, example: str = "") -> None:
     """Serve until SIGTERM. When ready, print curl commands with `example` as the entry file."""
 
-    async def greet() -> None:
+    async def ready() -> None:
+        # Each full collection of the modules and routes, which stay, would hold up all requests for 0.2 seconds.
+        gc.collect()
+        gc.freeze()
         host, port = listening.getsockname()[:2]
         sys.stdout.write(_greeting(host, port, example or "entry.json", has_console=settings.console))
         sys.stdout.flush()
 
     with tracer_for(settings.traces_endpoint, "aegis-api") as tracer:
-        app = create_app(settings, greet, tracer, example)
+        app = create_app(settings, ready, tracer, example)
         server, listening = listening_server(settings, app)
         server.run(sockets=[listening, *_metrics_sockets(settings, app)])
 
