@@ -82,9 +82,11 @@ def test_no_count_is_small_and_every_configuration_stays(plans, records, least, 
 @pytest.mark.long
 @at_most(40)
 @given(RECORDS, st.booleans())
-def test_the_verdict_is_a_pass(plans, records, unmasked):
+def test_the_verdict_finds_no_small_count(plans, records, unmasked):
     held = prepared(records, plans[not unmasked], 5, pairs=True)
-    assert disclose(held.entry, seconds=3600).judged.verdict.passed
+    findings = disclose(held.entry).judged.verdict.findings
+    # Once in tens of thousands of tables its sample of tables is too small to decide.
+    assert {finding.reason for finding in findings} <= {"undecided"}
 
 
 @at_most(40)
