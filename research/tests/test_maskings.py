@@ -145,3 +145,13 @@ def test_an_interval_is_that_of_the_corrected_resampled_t_test():
     found = page.Difference.of(np.array([0.01, 0.02, 0.03, 0.02, 0.02]))
     half = 2.7764451 * np.sqrt(0.00005 * (1 / 5 + 1 / 4))  # Student's quantile with 4 degrees of freedom
     assert (found.mean, found.low, found.high) == pytest.approx((0.02, 0.02 - half, 0.02 + half))
+
+
+def test_the_page_has_what_each_mask_costs(tmp_path):
+    results, table = page.Results(), Table("small", "", "", {}, np.array(["x"] * 3))
+    for fold, (left_out, seconds, megabytes) in enumerate([(0.02, 1.0, 100), (0.04, 3.0, 300)]):
+        cost = {"left_out": left_out, "seconds": seconds, "megabytes": megabytes, "exact": True}
+        results.add(table, "k = 5", fold, {name: {"aucs": [0.7, 0.8], **cost} for name in page.METHODS})
+    page.write(results, tmp_path / "rivals.md")
+    assert "| drafted | 97.0% | 96.0% | 2.00 | 3.00 | 200 | 300 |" in (tmp_path / "rivals.md").read_text()
+    assert "k = 5,small,drafted,0.7500,0.9700,2.000,200" in (tmp_path / "rivals.csv").read_text().splitlines()
