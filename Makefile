@@ -29,7 +29,7 @@ TO_RUN := --editable ./advisor --editable './sdk[receipts]' --editable './provid
 ALL := $(TO_RUN) --editable './provider[postgres,noise,independence,synth,storage]' --editable '.[telemetry,dev]'
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo serve test test-long test-spark test-synth test-standards test-postgres check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-synth audit sbom image-check release clean
+.PHONY: help install demo serve test test-long test-spark test-synth test-standards test-postgres check format openapi migration figures screenshots docs bench chaos load fuzz research evaluate evaluate-papers evaluate-synth audit sbom image-check release clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -179,6 +179,9 @@ research: $(RESEARCH_STAMP) ## install what the studies need; then .venv/bin/pyt
 evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write research/results/evaluation.md with its plots (25 minutes)
 	@$(BIN)/python -m pytest -m "" research/tests
 	@$(BIN)/python -m research.evaluation --output research/results/evaluation.md
+
+evaluate-papers: $(RESEARCH_STAMP) ## measure the figures of the papers, and judge their claims (10 minutes; of Adult, too, with adult=FOLDER: 20 minutes)
+	@$(BIN)/python -m research.papers $(if $(adult),--adult "$(adult)")
 
 evaluate-synth: $(RESEARCH_STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)
 	@$(BIN)/python -m research.generation --output research/results/generation_figures.md $(if $(adult),--adult "$(adult)")

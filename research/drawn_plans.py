@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from operator import attrgetter
@@ -30,7 +30,14 @@ FEW = 4
 """An attribute with at most this many values may be shared with its values replaced by codes."""
 
 
-def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count: int = CONFIGURATIONS) -> Plan:
+def drawn_plan(
+    table: Table,
+    seed: int,
+    *,
+    against: Collection[str] = (),
+    count: int = CONFIGURATIONS,
+    given: Mapping[str, tuple[Masking, ...]] | None = None,
+) -> Plan:
     """Draw maskings of every attribute, and configurations from hardly masked to hardly anything left.
 
     Each candidate is drawn around its own coarseness. Candidates are sorted by privacy: by k (the records of the
@@ -43,9 +50,11 @@ def drawn_plan(table: Table, seed: int, *, against: Collection[str] = (), count:
         seed: the seed of all draws.
         against: attributes masked finely where the others are masked coarsely, and vice versa.
         count: the number of configurations.
+        given: by attribute its maskings from fine to coarse, if they are not to be drawn.
     """
     draw = random.Random(f"{table.name} {seed}")
-    attributes = tuple(Attribute(name, None, _maskings(name, column, draw)) for name, column in table.columns.items())
+    maskings = given or {name: _maskings(name, column, draw) for name, column in table.columns.items()}
+    attributes = tuple(Attribute(name, None, maskings[name]) for name in table.columns)
     candidates = sorted(_candidates(table, attributes, draw, against), key=attrgetter("privacy"))
     kept = _spread(candidates, count)
     configurations = tuple(

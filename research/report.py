@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from research.losses import Estimate
 
 FOLDER = "evaluation"
-"""The folder beside the page that contains its plots and detail tables."""
+"""The folder beside most pages that contains their plots and detail tables."""
 
 #: Makes equal plots equal files: ids from a fixed salt, letters as paths of the font that comes with the library.
 REPRODUCIBLE: Any = {"svg.hashsalt": "aegis", "svg.fonttype": "path"}
@@ -51,9 +51,9 @@ class Section:
     details: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
 
-def write(output: Path, head: str, sections: Sequence[Section]) -> None:
-    """Write the page, and write its plots and detail tables into the folder beside it."""
-    folder = output.parent / FOLDER
+def write(output: Path, head: str, sections: Sequence[Section], beside: str = FOLDER) -> None:
+    """Write the page, and write its plots and detail tables into the folder beside it that has this name."""
+    folder = output.parent / beside
     folder.mkdir(parents=True, exist_ok=True)
     for section in sections:
         for name, figure in section.figures.items():
@@ -61,7 +61,8 @@ def write(output: Path, head: str, sections: Sequence[Section]) -> None:
                 figure.savefig(folder / name, format="svg", metadata=NO_METADATA)
         for name, rows in section.details.items():
             _write_rows(folder / name, rows)
-    output.write_text(shortened(output, "\n\n".join(_parts(head, sections)) + "\n"), encoding="utf-8")
+    text = "\n\n".join(_parts(head, sections)) + "\n"
+    output.write_text(shortened(output, text, beside), encoding="utf-8")
 
 
 def _parts(head: str, sections: Sequence[Section]) -> Iterator[str]:
@@ -80,9 +81,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows))
 
 
-def shortened(page: Path, text: str) -> str:
+def shortened(page: Path, text: str, beside: str = FOLDER) -> str:
     """Write the tables of a page that have more than `MOST_ROWS` rows into files beside it, and link them instead."""
-    folder = page.parent / FOLDER
+    folder = page.parent / beside
     numbers = count(1)
 
     def moved(found: re.Match[str]) -> str:
@@ -91,7 +92,7 @@ def shortened(page: Path, text: str) -> str:
             return found[0]
         name = f"{page.stem}-{next(numbers)}.csv"
         _write_rows(folder / name, [header, *rows])
-        return link(name, f"A table of {len(rows)} rows") + "\n"
+        return link(name, f"A table of {len(rows)} rows", beside) + "\n"
 
     folder.mkdir(parents=True, exist_ok=True)
     return _TABLE.sub(moved, text)
@@ -102,14 +103,14 @@ def _write_rows(place: Path, rows: Iterable[Sequence[str]]) -> None:
         csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def image(name: str, alt: str) -> str:
+def image(name: str, alt: str, beside: str = FOLDER) -> str:
     """Return the Markdown that shows a plot of the section; `alt` describes it."""
-    return f"![{alt}]({FOLDER}/{name})"
+    return f"![{alt}]({beside}/{name})"
 
 
-def link(name: str, words: str) -> str:
+def link(name: str, words: str, beside: str = FOLDER) -> str:
     """Return the Markdown that links to a detail table of the section."""
-    return f"[{words}]({FOLDER}/{name})"
+    return f"[{words}]({beside}/{name})"
 
 
 def figure_of(value: float | np.floating[Any], digits: int = 4) -> str:

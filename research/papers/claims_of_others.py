@@ -1,0 +1,236 @@
+"""The claims of the note on independence masking (001), and of the paper on generated tables (002)."""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from research.papers.claims import FAILS, GENERATION, HOLDS, TESTS, UNREPEATED, Claim, counted
+from research.papers.hiding_page import Measured, example_stars, joined, kept_share, worst_ratio
+
+RESULTS = Path(__file__).parents[1] / "results"
+MEMBERS = 0.1
+"""A share of records that is a significant portion."""
+
+MIXED = 0.5
+"""The share of generated points whose nearest point is real, if both are mixed."""
+
+
+def of_hiding(measured: Sequence[Measured]) -> dict[str, list[Claim]]:
+    """Return the claims of the note."""
+    every = [each for one in measured for each in one.every]
+    restored = [joined(one.every[0].case.table, one.every[0].case) for one in measured]
+    stars, worst = example_stars(), worst_ratio()
+    return {
+        "001, sections I to IV": [
+            counted(
+                "I",
+                f"two tables that share C, joined, restore a significant portion (over {MEMBERS:g}) of the records",
+                [share > MEMBERS for share in restored],
+                "tables; " + ", ".join(f"{share:.1%}" for share in restored) + " are alone with their C",
+            ),
+            counted(
+                "III, equation 1",
+                "A and the clusters are exactly independent",
+                [each.independent for each in every],
+                "maskings, checked in whole numbers",
+            ),
+            Claim("IV, example 1", "six stars suffice", HOLDS if stars == 6 else FAILS, f"stars: {stars}", TESTS),
+            Claim("IV, example 2", "two clusters of points", UNREPEATED, "the points are in its picture only"),
+            counted(
+                "IV",
+                "correlations B and C are kept: all rules of C, and of clusters with C",
+                [kept_share(each, kind) == 1 and not each.rules[kind].new for each in every for kind in ("C", "BC")],
+                "maskings and kinds",
+            ),
+            counted(
+                "IV",
+                "a larger u captures correlation BC better (bits never fall)",
+                [one.rises("clusters") for one in measured],
+                "tables; " + ", ".join(_rise(one) for one in measured) + " bits from the fewest to the most clusters",
+            ),
+        ],
+        "001, sections IV and V": [
+            Claim(
+                "IV",
+                "in the worst case all values must be masked",
+                HOLDS if worst == 1 else FAILS,
+                f"masked: {worst:.0%}",
+            ),
+            counted(
+                "V",
+                "approximations of at most u - 1 and d times the fewest stars (here, of a lower bound)",
+                [
+                    stars <= most * each.bound
+                    for each in every
+                    for stars, most in (
+                        (each.stars["matching"], each.case.clusters - 1),
+                        (each.stars["identical"], each.case.attributes),
+                    )
+                ],
+                "maskings and solvers; `best` needs at most"
+                f" {max(each.stars['best'] / each.bound for each in every):.2f} times the bound",
+            ),
+            Claim("V", "the fewest stars are NP-hard to find", UNREPEATED, "a proof, which only the full version has"),
+            counted(
+                "V",
+                "association rules can still be mined: half of those between A and C are kept",
+                [kept_share(each, "AC") >= 0.5 for each in every],
+                f"maskings; from {min(kept_share(each, 'AC') for each in every):.0%} to"
+                f" {max(kept_share(each, 'AC') for each in every):.0%}",
+            ),
+            counted(
+                "I, III",
+                "none between A and B can",
+                [not each.rules["AB"].kept and not each.rules["AB"].new for each in every],
+                f"maskings; {sum(each.rules['AB'].before for each in every)} such rules before",
+            ),
+        ],
+    }
+
+
+def _rise(one: Measured) -> str:
+    line = one.by_axis["clusters"]
+    return f"{line[0].told:.3f} to {line[-1].told:.3f}"
+
+
+Row = Mapping[str, str]
+
+
+def of_generation(page: Path = RESULTS / "generation_figures.md") -> dict[str, list[Claim]]:
+    """Return the claims of 002, judged by the figures of the page that `make evaluate-synth` wrote."""
+    figures = _Figures(page)
+    return {"002": [*_quality(figures), *_privacy(figures), *_worth(figures)]}
+
+
+class _Figures:
+    """The tables of a page, by the file of a long one, or by the beginning of the header of others."""
+
+    def __init__(self, page: Path) -> None:
+        self.page, self.text = page, page.read_text(encoding="utf-8")
+
+    def file(self, number: int) -> list[Row]:
+        """Return the rows of the page's file of this number."""
+        with (self.page.parent / "evaluation" / f"{self.page.stem}-{number}.csv").open(newline="") as lines:
+            return list(csv.DictReader(lines))
+
+    def inline(self, header: str) -> Iterator[list[Row]]:
+        """Yield the tables whose header begins like this."""
+        for found in re.findall(rf"^\| {re.escape(header)}.*\n(?:\|.*\n)+", self.text, re.MULTILINE):
+            columns, _, *lines = (
+                [cell.strip() for cell in line.strip("| ").split(" | ")] for line in found.splitlines()
+            )
+            yield [dict(zip(columns, line, strict=True)) for line in lines]
+
+
+def _number(cell: str) -> float:
+    return float(re.sub(r"[^0-9.-]", "", cell.split(" ", maxsplit=1)[0]))
+
+
+def _interval(cell: str) -> tuple[float, float]:
+    low, high = re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", cell)[0]
+    return float(low), float(high)
+
+
+def _quality(figures: _Figures) -> list[Claim]:
+    mixed = [row["generated points whose nearest point is real"] for row in next(figures.inline("table | release"))]
+    aware = [row for row in figures.file(4) if row["release"] == "privacy only"]
+    trainings = next(figures.inline("table | training"))
+    most = max(_number(row["iterations"]) for row in trainings)
+    return [
+        counted(
+            "3, figure 3",
+            "generated points are distributed as the original ones (by t-SNE, half of them next to a real one)",
+            [low <= MIXED <= high for low, high in map(_interval, mixed)],
+            "releases; " + ", ".join(cell.split(" ")[0] for cell in mixed),
+            GENERATION,
+        ),
+        counted(
+            "3, figure 3",
+            "associations change where privacy is asked for (over twice as much as elsewhere), others stay (to 0.1)",
+            [
+                met
+                for row in aware
+                for met in (float(row["within the box"]) > 2 * float(row["outside"]), float(row["outside"]) < 0.1)
+            ],
+            "tables and parts; " + ", ".join(f"{row['within the box']} and {row['outside']}" for row in aware),
+            GENERATION,
+        ),
+        Claim(
+            "3, figure 3",
+            "the Fréchet distance is stable after 5,000 iterations",
+            UNREPEATED,
+            f"trainings here end after {most:,.0f} at most, stable within a tenth since"
+            f" {max(_number(row['stable after']) for row in trainings):,.0f}",
+            GENERATION,
+        ),
+    ]
+
+
+def _privacy(figures: _Figures) -> list[Claim]:
+    attacks = [row for rows in figures.inline("known | epsilon") for row in rows]
+    persons = [_number(row["privacy only, epsilon = 3"]) for row in attacks]
+    below = [_number(row["privacy only"]) < 0.1 * many for row, many in zip(attacks, persons, strict=True)]
+    guesses = [{row["release"]: row["recall"] for row in figures.file(number)} for number in (1, 2)]
+    recalls = [(_interval(each["privacy only"])[0], _number(each["always the most frequent"])) for each in guesses]
+    return [
+        counted(
+            "3, figure 2",
+            "less than 10 % are re-identified (epsilon = 3; here another, since with 3 all are)",
+            below,
+            "numbers of known quasi-identifiers",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 2",
+            "a secret value is guessed no better than at random",
+            [low <= guess for low, guess in recalls],
+            "tables; recall "
+            + ", ".join(f"{each['privacy only'].split(' ')[0]}" for each in guesses)
+            + " against "
+            + ", ".join(f"{guess:.3f}" for _, guess in recalls),
+            GENERATION,
+        ),
+    ]
+
+
+def _worth(figures: _Figures) -> list[Claim]:
+    reached = [
+        [_number(row[name]) for name in ("original", "privacy only", "privacy and value")]
+        for row in figures.file(5)
+        if row["metric"] == "accuracy"
+    ]
+    beside = [{row["release"]: row["logistic regression"] for row in figures.file(number)} for number in (6, 7)]
+    rivals = [
+        _number(each["privacy and value"]) > _number(each[rival])
+        for each in beside
+        for rival in ("k = 5", "t = 0.01", "epsilon 1, delta 1e-6")
+        if each[rival] != "-"
+    ]
+    turned = [[row for row in figures.file(number) if row["value"] == "0"] for number in (8, 9)]
+    return [
+        counted(
+            "3, figure 4",
+            "accuracy falls with the privacy knob, and rises again with the value knob",
+            [met for original, private, both in reached for met in (private < original, both > private)],
+            "tables, models and knobs; it rises in"
+            f" {sum(both > private for _, private, both in reached)} of {len(reached)}",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 4",
+            "it is better than k = 5, t = 0.01 and epsilon 1 (AUC of logistic regression)",
+            rivals,
+            "tables and rivals; both knobs reach "
+            + ", ".join(each["privacy and value"].split(" ")[0] for each in beside),
+            GENERATION,
+        ),
+        counted(
+            "1, 4",
+            "the privacy knob trades worth for privacy: AUC and exact copies fall",
+            [_number(rows[-1][name]) < _number(rows[0][name]) for rows in turned for name in ("AUC", "exact copies")],
+            "tables and figures; AUC "
+            + ", ".join(f"{rows[0]['AUC'].split(' ')[0]} to {rows[-1]['AUC'].split(' ')[0]}" for rows in turned),
+            GENERATION,
+        ),
+    ]
