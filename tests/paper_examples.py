@@ -49,6 +49,16 @@ DRAFT_MASKED = {
 }
 """The masked ages of the draft's figure 3."""
 
+DRAFT_WEIGHTS = {
+    "D1": ("5x", "5x", "6x", "7x", "8x", "8x"),
+    "D2": ("50-60", "50-60", "60-69", "70-79", "80-89", "70-79"),
+    "D3": ("5x", "5x", "6x", "7x", "8x", "8x"),
+}
+"""Its masked weights: 78, the last, is 8x in two of them, though 71 is 7x."""
+
+DRAFT_HEIGHTS = {"D1": ("*",) * 6, "D2": tuple("123456"), "D3": tuple("123456")}
+"""Its heights, hidden or as they are, all different; the draft's figure 1 has postcodes in their place."""
+
 DRAFT_TABLES = {
     "D1": [[2, 0, 0], [0, 1, 0], [0, 0, 2], [1, 0, 0]],
     "D2": [[3, 1, 0], [1, 0, 1]],

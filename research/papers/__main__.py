@@ -77,7 +77,7 @@ def evaluate(output: Path, kept: Path, *, short: bool, adult: Path | None = None
         growth_page.section(points, base),
         hiding_page.section(hidden),
     ]
-    write(output, page.head(chosen, splits, short=short), sections, page.FOLDER)
+    write(output, page.head(splits, short=short), sections, page.FOLDER)
 
 
 if __name__ == "__main__":

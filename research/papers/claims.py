@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from research.report import Section, table
 
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
-UNREPEATED = "cannot be repeated"
+UNJUDGED = "cannot be judged"
 
 RUN, TESTS, GENERATION = "run", "tests", "generation"
 """The commands, by the words of the tables."""
@@ -41,7 +41,7 @@ def counted(section: str, words: str, cases: Iterable[bool], figure: str, comman
     """
     listed = [bool(case) for case in cases]
     if not listed:
-        return Claim(section, words, UNREPEATED, f"there are no {figure}", command)
+        return Claim(section, words, UNJUDGED, f"there are no {figure}", command)
     verdict = HOLDS if all(listed) else PARTLY if any(listed) else FAILS
     return Claim(section, words, verdict, f"in {sum(listed)} of {len(listed)} {figure}", command)
 
@@ -49,21 +49,21 @@ def counted(section: str, words: str, cases: Iterable[bool], figure: str, comman
 def section(by_part: Mapping[str, Sequence[Claim]], *, adult: bool) -> Section:
     """Make the section with a table for each part of a paper."""
     every = [claim for claims in by_part.values() for claim in claims]
-    tally = {each: sum(claim.verdict == each for claim in every) for each in (HOLDS, PARTLY, FAILS, UNREPEATED)}
+    tally = {each: sum(claim.verdict == each for claim in every) for each in (HOLDS, PARTLY, FAILS, UNJUDGED)}
     option = " --adult FOLDER" if adult else ""
     parts = "\n\n".join(
         f"**{part}**\n\n{table(COLUMNS, [_cells(claim) for claim in claims])}" for part, claims in by_part.items()
     )
     text = f"""\
 Claims are in our words. A verdict is computed from the figure beside it: *{HOLDS}* in all cases, *{PARTLY}* in some,
-*{FAILS}* in none; *{UNREPEATED}* says why. **By**: *{RUN}* is `python -m research.papers{option}`; *{TESTS}* is `pytest
+*{FAILS}* in none; *{UNJUDGED}* says why. **By**: *{RUN}* is `python -m research.papers{option}`; *{TESTS}* is `pytest
 tests/advisor/test_paper_examples.py tests/provider/independence`; *{GENERATION}* is `make evaluate-synth` with Adult,
 whose [page](generation_figures.md) has the figures.
 
 {parts}"""
     finding = (
         f"**Claims**: of {len(every)}, {tally[HOLDS]} hold, {tally[PARTLY]} hold in part, {tally[FAILS]} do not hold,"
-        f" and {tally[UNREPEATED]} cannot be repeated from the texts."
+        f" and {tally[UNJUDGED]} cannot be judged here."
     )
     return Section("The claims", text, findings=[finding])
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from aegis_advisor.measures import MEASURES
-from research.papers.claims import TESTS, UNREPEATED, Claim, counted
+from research.papers.claims import TESTS, UNJUDGED, Claim, counted
 from research.papers.claims_of_aegis import CLOSE, Evidence
 from research.papers.summaries import MEASURES as THREE
 from tests.paper_examples import DRAFT_HEALTH, DRAFT_LABELS, DRAFT_MASKED, DRAFT_TABLES, MASKED_AGE
@@ -55,7 +55,7 @@ def claims(known: Evidence) -> list[Claim]:
         Claim(
             "5.2, 6.2",
             "the fit starts from the masked counts and meets the histogram",
-            UNREPEATED,
+            UNJUDGED,
             "masked counts have a row per masked value, the histogram a number per value; 000 starts uniform",
         ),
         counted(
@@ -72,5 +72,5 @@ def claims(known: Evidence) -> list[Claim]:
             "tables; the second has 4, 1, 1 of the classes and the third 2, 1, 3 where the figure has 3, 1, 2",
             TESTS,
         ),
-        Claim("7", "its evaluation", UNREPEATED, "tables and results are left empty in the draft"),
+        Claim("7", "its evaluation", UNJUDGED, "tables and results are left empty in the draft"),
     ]

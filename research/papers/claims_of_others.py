@@ -2,10 +2,10 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from research.papers.claims import FAILS, GENERATION, HOLDS, TESTS, UNREPEATED, Claim, counted
+from research.papers.claims import FAILS, GENERATION, HOLDS, TESTS, UNJUDGED, Claim, counted
 from research.papers.hiding_page import Measured, example_stars, joined, kept_share, worst_ratio
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -36,7 +36,7 @@ def of_hiding(measured: Sequence[Measured]) -> dict[str, list[Claim]]:
                 "maskings, checked in whole numbers",
             ),
             Claim("IV, example 1", "six stars suffice", HOLDS if stars == 6 else FAILS, f"stars: {stars}", TESTS),
-            Claim("IV, example 2", "two clusters of points", UNREPEATED, "the points are in its picture only"),
+            Claim("IV, example 2", "two clusters of points", UNJUDGED, "the points are in its picture only"),
             counted(
                 "IV",
                 "correlations B and C are kept: all rules of C, and of clusters with C",
@@ -71,7 +71,7 @@ def of_hiding(measured: Sequence[Measured]) -> dict[str, list[Claim]]:
                 "maskings and solvers; `best` needs at most"
                 f" {max(each.stars['best'] / each.bound for each in every):.2f} times the bound",
             ),
-            Claim("V", "the fewest stars are NP-hard to find", UNREPEATED, "a proof, which only the full version has"),
+            Claim("V", "the fewest stars are NP-hard to find", UNJUDGED, "a proof, which only the full version has"),
             counted(
                 "V",
                 "association rules can still be mined: half of those between A and C are kept",
@@ -100,27 +100,32 @@ Row = Mapping[str, str]
 def of_generation(page: Path = RESULTS / "generation_figures.md") -> dict[str, list[Claim]]:
     """Return the claims of 002, judged by the figures of the page that `make evaluate-synth` wrote."""
     figures = _Figures(page)
-    return {"002": [*_quality(figures), *_privacy(figures), *_worth(figures)]}
+    return {"002, quality and privacy": [*_quality(figures), *_privacy(figures)], "002, worth": _worth(figures)}
+
+
+_TABLES = re.compile(r"^\[A table of \d+ rows\]\((\S+)\)|((?:^\|.*\n){3,})", re.MULTILINE)
 
 
 class _Figures:
-    """The tables of a page, by the file of a long one, or by the beginning of the header of others."""
+    """The tables of a page, long ones from the files beside it, in the page's order."""
 
     def __init__(self, page: Path) -> None:
-        self.page, self.text = page, page.read_text(encoding="utf-8")
+        found = _TABLES.finditer(page.read_text(encoding="utf-8"))
+        self.tables = [_read(page.parent / one[1]) if one[1] else _inline(one[2]) for one in found]
 
-    def file(self, number: int) -> list[Row]:
-        """Return the rows of the page's file of this number."""
-        with (self.page.parent / "evaluation" / f"{self.page.stem}-{number}.csv").open(newline="") as lines:
-            return list(csv.DictReader(lines))
+    def of(self, *columns: str) -> list[list[Row]]:
+        """Return the tables that begin with these columns."""
+        return [rows for rows in self.tables if list(rows[0])[: len(columns)] == list(columns)]
 
-    def inline(self, header: str) -> Iterator[list[Row]]:
-        """Yield the tables whose header begins like this."""
-        for found in re.findall(rf"^\| {re.escape(header)}.*\n(?:\|.*\n)+", self.text, re.MULTILINE):
-            columns, _, *lines = (
-                [cell.strip() for cell in line.strip("| ").split(" | ")] for line in found.splitlines()
-            )
-            yield [dict(zip(columns, line, strict=True)) for line in lines]
+
+def _read(file: Path) -> list[Row]:
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _inline(text: str) -> list[Row]:
+    columns, _, *lines = ([cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines())
+    return [dict(zip(columns, line, strict=True)) for line in lines]
 
 
 def _number(cell: str) -> float:
@@ -133,9 +138,11 @@ def _interval(cell: str) -> tuple[float, float]:
 
 
 def _quality(figures: _Figures) -> list[Claim]:
-    mixed = [row["generated points whose nearest point is real"] for row in next(figures.inline("table | release"))]
-    aware = [row for row in figures.file(4) if row["release"] == "privacy only"]
-    trainings = next(figures.inline("table | training"))
+    nearest = "generated points whose nearest point is real"
+    mixed = [row[nearest] for rows in figures.of("table", "release", nearest) for row in rows]
+    differences = [row for rows in figures.of("table", "release", "within the box") for row in rows]
+    aware = [row for row in differences if row["release"] == "privacy only"]
+    trainings = [row for rows in figures.of("table", "training") for row in rows]
     most = max(_number(row["iterations"]) for row in trainings)
     return [
         counted(
@@ -159,7 +166,7 @@ def _quality(figures: _Figures) -> list[Claim]:
         Claim(
             "3, figure 3",
             "the Fréchet distance is stable after 5,000 iterations",
-            UNREPEATED,
+            UNJUDGED,
             f"trainings here end after {most:,.0f} at most, stable within a tenth since"
             f" {max(_number(row['stable after']) for row in trainings):,.0f}",
             GENERATION,
@@ -168,10 +175,11 @@ def _quality(figures: _Figures) -> list[Claim]:
 
 
 def _privacy(figures: _Figures) -> list[Claim]:
-    attacks = [row for rows in figures.inline("known | epsilon") for row in rows]
+    attacks = [row for rows in figures.of("known", "epsilon") for row in rows]
     persons = [_number(row["privacy only, epsilon = 3"]) for row in attacks]
     below = [_number(row["privacy only"]) < 0.1 * many for row, many in zip(attacks, persons, strict=True)]
-    guesses = [{row["release"]: row["recall"] for row in figures.file(number)} for number in (1, 2)]
+    guesses = [{row["release"]: row["recall"] for row in rows} for rows in figures.of("release", "precision")]
+    turned = _private_only(figures)
     recalls = [(_interval(each["privacy only"])[0], _number(each["always the most frequent"])) for each in guesses]
     return [
         counted(
@@ -179,6 +187,13 @@ def _privacy(figures: _Figures) -> list[Claim]:
             "less than 10 % are re-identified (epsilon = 3; here another, since with 3 all are)",
             below,
             "numbers of known quasi-identifiers",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 2",
+            "more privacy weight reduces it further",
+            [_number(rows[-1]["re-identified"]) < _number(rows[0]["re-identified"]) for rows in turned],
+            "tables; " + ", ".join(_ends(rows, "re-identified") for rows in turned) + " of the persons",
             GENERATION,
         ),
         counted(
@@ -194,20 +209,31 @@ def _privacy(figures: _Figures) -> list[Claim]:
     ]
 
 
+def _private_only(figures: _Figures) -> list[list[Row]]:
+    """Return for each table the positions of the knobs without any value, by rising privacy."""
+    return [[row for row in rows if row["value"] == "0"] for rows in figures.of("privacy", "value")]
+
+
+def _ends(rows: Sequence[Row], name: str) -> str:
+    return " to ".join(row[name].split(" ")[0] for row in (rows[0], rows[-1]))
+
+
 def _worth(figures: _Figures) -> list[Claim]:
     reached = [
         [_number(row[name]) for name in ("original", "privacy only", "privacy and value")]
-        for row in figures.file(5)
+        for rows in figures.of("table", "model", "metric")
+        for row in rows
         if row["metric"] == "accuracy"
     ]
-    beside = [{row["release"]: row["logistic regression"] for row in figures.file(number)} for number in (6, 7)]
+    regression = "logistic regression"
+    beside = [{row["release"]: row[regression] for row in rows} for rows in figures.of("release", regression)]
     rivals = [
         _number(each["privacy and value"]) > _number(each[rival])
         for each in beside
         for rival in ("k = 5", "t = 0.01", "epsilon 1, delta 1e-6")
         if each[rival] != "-"
     ]
-    turned = [[row for row in figures.file(number) if row["value"] == "0"] for number in (8, 9)]
+    turned = _private_only(figures)
     return [
         counted(
             "3, figure 4",
@@ -229,8 +255,7 @@ def _worth(figures: _Figures) -> list[Claim]:
             "1, 4",
             "the privacy knob trades worth for privacy: AUC and exact copies fall",
             [_number(rows[-1][name]) < _number(rows[0][name]) for rows in turned for name in ("AUC", "exact copies")],
-            "tables and figures; AUC "
-            + ", ".join(f"{rows[0]['AUC'].split(' ')[0]} to {rows[-1]['AUC'].split(' ')[0]}" for rows in turned),
+            "tables and figures; AUC " + ", ".join(_ends(rows, "AUC") for rows in turned),
             GENERATION,
         ),
     ]

@@ -70,8 +70,7 @@ class Measured:
     def of(cls, case: Case, *, short: bool) -> "Measured":
         """Vary one size at a time; the short form takes the first two of each and no records."""
         axes = {axis: sizes[:2] for axis, sizes in AXES.items() if axis != "records"} if short else AXES
-        sizes = {axis: [size for size in each if size <= case.table.records] for axis, each in axes.items()}
-        by_axis = {axis: [hide(case.at(axis, size)) for size in each] for axis, each in sizes.items()}
+        by_axis = {axis: [hide(case.at(axis, size)) for size in sizes] for axis, sizes in axes.items()}
         return cls(case.table.name, by_axis)
 
     @property
@@ -145,8 +144,8 @@ attributes, from one, u = 4, at most 20,000 records. {linked(EACH, "All figures"
 def _finding(measured: Sequence[Measured]) -> str:
     parts = [
         f"{one.name} {line[0].ratio:.0%} with {line[0].case.clusters} clusters to {line[-1].ratio:.0%} with"
-        f" {line[-1].case.clusters}; of the rules between hidden attributes and those that stay,"
-        f" {kept_share(line[0], 'AC'):.0%} to {kept_share(line[-1], 'AC'):.0%} are kept"
+        f" {line[-1].case.clusters}, which keeps {kept_share(line[0], 'AC'):.0%} to {kept_share(line[-1], 'AC'):.0%} of"
+        " the rules with those that stay"
         for one in measured
         for line in [one.by_axis["clusters"]]
     ]

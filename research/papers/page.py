@@ -1,9 +1,6 @@
 """The words and the folder of the page."""
 
-from collections.abc import Sequence
-
 from research.report import image, link
-from research.study import Study
 
 FOLDER = "papers"
 """The folder of the plots and tables, beside the page."""
@@ -21,16 +18,15 @@ def linked(name: str, words: str) -> str:
     return link(name, words, FOLDER)
 
 
-def head(chosen: Sequence[Study], splits: int, *, short: bool) -> str:
+def head(splits: int, *, short: bool) -> str:
     """Return the title and what the page is."""
     warning = "**This is the short form: tiny tables, few configurations.**\n\n" if short else ""
-    named = ", ".join(study.name for study in chosen)
     return f"""\
 # The founding papers: their figures and claims
 
 {warning}Four papers say why the product is built as it is: **000**, Aegis (SIGMOD 2025); **001**, independence
 masking (ICDE 2010); **002**, generated tables (WSDM 2021); **003**, a draft of 000. Only their texts are at hand,
 without pictures, and that of 000 ends in its section 5.1. So figures are named after theirs and have our values, which
-cannot be compared with theirs. `{COMMAND}` writes this page; without the option, Adult is left out. Tables: {named}.
+cannot be compared with theirs. `{COMMAND}` writes this page; without the option, Adult is left out.
 Models are those of [the evaluation](evaluation.md#how-it-was-done), on {splits} random halves; ± is the half-width of a
 95 % interval over these."""

@@ -15,9 +15,11 @@ from tests.paper_examples import (
     AGE_COUNTS,
     DRAFT_AGES,
     DRAFT_HEALTH,
+    DRAFT_HEIGHTS,
     DRAFT_LABELS,
     DRAFT_MASKED,
     DRAFT_TABLES,
+    DRAFT_WEIGHTS,
     FIGURE_3,
     HEALTH_COUNTS,
     LABELS,
@@ -168,6 +170,26 @@ def test_the_draft_takes_the_first_or_third_masking_before_the_second():
     answer = recommend((evidence,), [reconstruct(evidence)], np.array([[1], [2], [3]]), options, question)
     assert answer.ranking.deviation == pytest.approx([0, 0, 1 / 3])
     assert answer.ranking.index.tolist() == [0, 2, 1]
+
+
+def test_with_weight_and_height_the_draft_takes_the_third_masking():
+    """By g3: weights of 80 to 89 contradict each other once in the first and third, those of 70 to 79 in the second.
+
+    Hidden heights leave three of six people good. So the first deviates by (0 + 1/6 + 3/6) / 3, the second by
+    (2/6 + 1/6 + 0) / 3, and the third by (0 + 1/6 + 0) / 3.
+    """
+    columns = (DRAFT_MASKED, DRAFT_WEIGHTS, DRAFT_HEIGHTS)
+    table = counted(tuple("123456"), DRAFT_HEALTH, DRAFT_LABELS)  # every age, weight and height occurs once
+    evidence = tuple(
+        evidence_of(table, [mapped(name, places(column[name]), table) for name in column], joint=True, name=str(place))
+        for place, column in enumerate(columns)
+    )
+    question = Question("g3", ("0", "1", "2"), np.full(3, 1 / 3))
+    options = tuple((IDENTITY, *column) for column in columns)
+    references = [reconstruct(one) for one in evidence]
+    answer = recommend(evidence, references, np.array([[1] * 3, [2] * 3, [3] * 3]), options, question)
+    assert answer.ranking.index.tolist() == [2, 1, 0]
+    assert answer.ranking.deviation == pytest.approx([1 / 18, 3 / 18, 4 / 18])
 
 
 def test_only_the_first_of_three_tables_of_the_draft_has_the_counts_of_its_figure():

@@ -11,11 +11,12 @@ from research.papers import claims, page
 from research.papers.__main__ import evaluate
 from research.papers.accuracy import GOLD, Accuracy
 from research.papers.algorithm import true_deviations
-from research.papers.claims import FAILS, HOLDS, PARTLY, UNREPEATED, counted
-from research.papers.claims_of_others import of_generation
+from research.papers.claims import FAILS, HOLDS, PARTLY, UNJUDGED, counted
+from research.papers.claims_of_others import _Figures, _interval, _number, of_generation
 from research.papers.summaries import own_distance
 from research.papers.tables import Statistics, hierarchy
 from research.real_tables import iris
+from research.report import Section, table, write
 from research.study import Table
 from research.training import MODELS, Results
 
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.long
 
 @pytest.mark.parametrize(
     ("cases", "verdict"),
-    [([True, True], HOLDS), ([True, False], PARTLY), ([False], FAILS), ([], UNREPEATED)],
+    [([True, True], HOLDS), ([True, False], PARTLY), ([False], FAILS), ([], UNJUDGED)],
 )
 def test_a_claim_holds_if_it_does_in_every_case(cases, verdict):
     assert counted("1", "words", cases, "cases").verdict == verdict
@@ -88,9 +89,23 @@ def test_one_masked_table_restores_what_the_closed_form_says():
 
 
 def test_claims_on_generated_tables_are_judged_by_the_page_that_measured_them():
-    (judged,) = of_generation().values()
-    assert len(judged) == 8
-    assert all(claim.figure and claim.verdict in {HOLDS, PARTLY, FAILS, UNREPEATED} for claim in judged)
+    judged = [claim for claims_of_part in of_generation().values() for claim in claims_of_part]
+    assert len(judged) == 9
+    assert all(claim.figure and claim.verdict in {HOLDS, PARTLY, FAILS, UNJUDGED} for claim in judged)
+
+
+def test_tables_are_read_from_a_page_and_from_the_files_beside_it(tmp_path):
+    shown = [["1", "0.5 (0.4 to 0.6)"]]
+    long = [[str(number), f"{number},5"] for number in range(9)]
+    sections = [Section("One", table(["known", "share"], shown)), Section("Two", table(["known", "epsilon"], long))]
+    write(tmp_path / "page.md", "# Title", sections, "beside")
+    figures = _Figures(tmp_path / "page.md")
+    assert figures.of("known", "share") == [[{"known": "1", "share": "0.5 (0.4 to 0.6)"}]]
+    ((first, *_),) = figures.of("known", "epsilon")
+    assert first == {"known": "0", "epsilon": "0,5"}
+    assert [len(rows) for rows in figures.of("known")] == [1, 9]
+    assert _interval("0.5 (0.4 to 0.6)") == (0.4, 0.6)
+    assert _number("1,350") == 1350
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +127,7 @@ def test_the_page_shows_every_file_and_no_more(written):
 def test_every_claim_is_on_the_page_with_a_verdict_a_figure_and_a_command(written):
     text = (written / "papers.md").read_text(encoding="utf-8")
     rows = re.findall(
-        r"^\| [^|]+ \| [^|]+ \| (holds|holds in part|does not hold|cannot be repeated) \| ([^|]+) \| (\w+) \|$",
+        r"^\| [^|]+ \| [^|]+ \| (holds|holds in part|does not hold|cannot be judged) \| ([^|]+) \| (\w+) \|$",
         text,
         re.MULTILINE,
     )
