@@ -84,8 +84,19 @@ def create_key(
     A service that runs in development mode requires keys only after a restart.
     """
     lifetime = None if expires_days is None else timedelta(days=expires_days)
-    text, _ = on_services(data_dir, lambda services: services.keyring().create(tenant, role, lifetime))
+
+    async def create(services: Factory) -> tuple[str, bool]:
+        keyring = services.keyring()
+        is_first = not await keyring.any_created()
+        text, _ = await keyring.create(tenant, role, lifetime)
+        return text, is_first
+
+    text, is_first = on_services(data_dir, create)
     typer.echo(text)
+    if is_first:
+        typer.echo(
+            "aegis-server: the first key: a service that runs without keys requires them only after a restart", err=True
+        )
 
 
 def list_keys(data_dir: DataDir = None) -> None:

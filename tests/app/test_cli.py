@@ -71,9 +71,11 @@ def test_a_key_is_shown_once_listed_by_its_prefix_and_revoked(run, database_url)
     prefix = "_".join(key.split("_")[:2])
     assert created.code == 0
     assert re.fullmatch(r"aegis_[0-9a-f]{8}_[\w-]{43}", key)
+    assert created.err.endswith(" the first key: a service that runs without keys requires them only after a restart\n")
+    assert run("keys", "create", "--tenant", "lab", "--role", "consumer", database_url=database_url).err == ""
 
     listed = run("keys", "list", database_url=database_url)
-    assert listed.out.startswith(f"{prefix}\tclinic\tprovider\texpires 20")
+    assert f"{prefix}\tclinic\tprovider\texpires 20" in listed.out
     assert key not in listed.out
 
     assert run("keys", "revoke", prefix, database_url=database_url).code == 0

@@ -1,4 +1,7 @@
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from uuid import uuid4
 
@@ -81,3 +84,23 @@ def approved(client, head):
 def task(client, people, approved):
     """Its fulfilment."""
     return Task(client, approved.id, people / "people.csv", load_plan(people / "plan.yaml"))
+
+
+#: The command in a process that can write only so many bytes to a file, as on a disk that becomes full.
+WRITING_LITTLE = """import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+from aegis_sdk.cli import main
+main()"""
+
+
+@pytest.fixture
+def aegis_on_full_disk(url: str):
+    """The command likewise, in a process that writes files of so many bytes at most."""
+
+    def run(size, *arguments):
+        command = [sys.executable, "-c", WRITING_LITTLE, str(size), *map(str, arguments)]
+        settings = {**os.environ, "AEGIS_URL": url}
+        ran = subprocess.run(command, capture_output=True, text=True, env=settings, check=False)
+        return ran.returncode, ran.stdout, ran.stderr
+
+    return run

@@ -2,8 +2,12 @@
 
 import hashlib
 import json
+import random
+from uuid import uuid4
 
 import pytest
+
+from aegis_provider import load_plan, prepare_entry
 
 
 @pytest.fixture
@@ -69,3 +73,43 @@ def test_what_is_no_such_table_is_refused(aegis, people, licensed, head, table, 
         assert (code, out) == (2, ""), words
         assert words in " ".join(said.split()), said
     assert [*tmp_path.glob("*.croissant.json")] == []
+
+
+FORMULA_PLAN = """label: ill
+license: CC0-1.0
+attributes:
+  =sum: {type: integer, maskings: {tens: {bucketize: {width: 20}}}}
+configurations:
+  tens: {=sum: tens}
+"""
+
+
+def test_the_names_in_the_header_may_have_a_mark_and_an_apostrophe(aegis, client, tmp_path):
+    draw = random.Random(7)
+    rows = [f"{draw.randint(20, 79)},{draw.choice(['yes', 'no'])}" for _ in range(400)]
+    (tmp_path / "raw.csv").write_text("\n".join(["=sum,ill", *rows]) + "\n")
+    (tmp_path / "plan.yaml").write_text(FORMULA_PLAN)
+    plan = load_plan(tmp_path / "plan.yaml")
+    prepared = prepare_entry(tmp_path / "raw.csv", plan, name=f"formulas-{uuid4().hex}", exact=True)
+    head = client.publish(prepared.entry, accept_small_counts=True)
+    table = tmp_path / "masked.csv"
+    options = ("--plan", tmp_path / "plan.yaml", "--configuration", "tens", "--output", table, "--accept-unique")
+    assert aegis("apply", tmp_path / "raw.csv", *options, "--escape-formulas")[0] == 0
+    written = table.read_bytes()
+    assert written.startswith(b"'=sum,ill")
+    for data in (written, b"\xef\xbb\xbf" + written, b"\xef\xbb\xbf" + written.removeprefix(b"'")):
+        table.write_bytes(data)
+        code, _, said = aegis("entries", "croissant", head.id, "--configuration", "tens", "--table", table)
+        assert (code, said) == (0, "")
+        [described] = json.loads(table.with_name("masked.croissant.json").read_text())["recordSet"]
+        columns = {field["name"]: field["source"]["extract"]["column"] for field in described["field"]}
+        assert columns == {"=sum": data.decode("utf-8-sig").split(",")[0], "ill": "ill"}
+
+
+def test_a_document_that_cannot_be_written_leaves_the_older_one(aegis, aegis_on_full_disk, licensed, table):
+    command = ("entries", "croissant", licensed.id, "--configuration", "tens", "--table", table)
+    assert aegis(*command)[0] == 0
+    before = {path.name: path.read_bytes() for path in table.parent.iterdir()}
+    code, _, said = aegis_on_full_disk(1_000, *command)
+    assert (code, said.endswith("cannot be written: File too large\n")) == (2, True)
+    assert {path.name: path.read_bytes() for path in table.parent.iterdir()} == before

@@ -80,7 +80,11 @@ def test_what_is_bought_is_verified(buying, url, other_url, people, store, tmp_p
         dataset = f"urn:uuid:{head.id}"
         code, out, _ = buying("dsp", "catalog", seller, "--limit", 10_000)
         assert code == 0
-        assert [line.rpartition(":")[2] for line in out.splitlines() if dataset in line] == ["tens", "whole"]
+        offers = [line.split() for line in out.splitlines() if dataset in line]
+        assert [(words[-2], words[-1].rpartition(":")[2]) for words in offers] == [
+            ("k=20", "tens"),
+            ("k=1000", "whole"),
+        ]
         listening = ("--callback", "http://127.0.0.1:18765", "--listen", "127.0.0.1:18765") if hears else ()
         asked = ("--purpose", "A study of local care", "--output", "bought.csv", "--json", *listening)
         with providing(seller, people, head, store, tmp_path / "work"):

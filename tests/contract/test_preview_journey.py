@@ -74,3 +74,21 @@ def test_what_reads_the_preview_reads_the_delivered_table(aegis, client, tmp_pat
     }  # fmt: skip
     tens = fields["age"]["aegis:intervals"][0]
     assert tens == {"value": "20-29", "low": 20, "high": 29, "midpoint": 24.5, "closed": "both"}
+
+
+def test_a_preview_that_cannot_be_written_leaves_no_half(aegis, aegis_on_full_disk, head, tmp_path):
+    look = tmp_path / "look"
+    command = ("entries", "preview", head.id, "--configuration", "tens", "--to", look)
+    assert aegis(*command)[0] == 0
+    rows, described = (len((look / name).read_bytes()) for name in ("preview.csv", "datapackage.json"))
+    assert rows != described  # so that one can be written, and the other cannot
+    before = {path.name: path.read_bytes() for path in look.iterdir()}
+    code, _, said = aegis_on_full_disk(min(rows, described), *command)
+    assert (code, said.endswith("the preview cannot be written: File too large\n")) == (2, True)
+    assert {path.name: path.read_bytes() for path in look.iterdir()} == before
+    (look / "preview.csv").unlink()
+    (look / "preview.csv").mkdir()
+    code, _, said = aegis(*command)
+    assert (code, said.endswith("the preview cannot be written: Is a directory\n")) == (2, True)
+    assert (look / "datapackage.json").read_bytes() == before["datapackage.json"]
+    assert {path.name for path in look.iterdir()} == set(before)

@@ -320,6 +320,17 @@ def test_without_the_provider_s_package_a_file_is_downloaded_and_nothing_is_post
     assert world.client.requests.get(request_id).state == "delivered"
 
 
+def test_a_package_that_cannot_be_written_leaves_no_half(world, aegis_on_full_disk, tmp_path, monkeypatch):
+    monkeypatch.setenv("AEGIS_LINKS_ALLOW_PRIVATE", "true")
+    content, _ = world.released("c01")
+    (tmp_path / "mine.csv").write_bytes(content)  # an earlier run got so far
+    with serving(content) as server:
+        arguments = ("receive", world.delivered(server), "--output", tmp_path / "mine.csv")
+        code, _, err = aegis_on_full_disk(500, *arguments)
+    assert (code, "its Data Package is not written: " in err, "File too large" in err) == (0, True, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]
+
+
 def test_something_else_is_not_overwritten(world, receive, tmp_path):
     content, _ = world.released("c01")
     (tmp_path / "mine.csv").write_text("something else")

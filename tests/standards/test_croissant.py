@@ -26,6 +26,13 @@ attributes:
 configurations:
   'c #1': {{age: tens, visits: identity, share: identity, day: identity, '{PLACE}': identity}}
 """
+FORMULA_PLAN = """label: ill
+license: CC0-1.0
+attributes:
+  =sum: {type: integer, maskings: {tens: {bucketize: {width: 20}}}}
+configurations:
+  'c #1': {=sum: tens}
+"""
 
 
 def write_table(path):
@@ -102,6 +109,23 @@ def test_suppressed_cells_make_a_column_a_text(aegis, published, delivered):
         csv.writer(file).writerows([header, first, *rest])
     read = loaded(described(aegis, published, delivered))
     assert {record[f"{TABLE}/visits"] for record in read["records"]} == {None, "*", "0", "1", "7"}
+
+
+def test_a_header_with_a_mark_and_an_apostrophe_is_loaded(aegis, client, tmp_path):
+    rows = "".join(f"{20 + place % 60},{'yes' if place % 3 else 'no'}\n" for place in range(400))
+    (tmp_path / "raw.csv").write_text(f"=sum,ill\n{rows}")
+    (tmp_path / "plan.yaml").write_text(FORMULA_PLAN)
+    plan = load_plan(tmp_path / "plan.yaml")
+    prepared = prepare_entry(tmp_path / "raw.csv", plan, name=f"formulas-{uuid4().hex}", exact=True)
+    head = client.publish(prepared.entry, accept_small_counts=True, accept_unique=True)
+    options = ("--plan", tmp_path / "plan.yaml", "--configuration", "c #1", "--output", tmp_path / "masked.csv")
+    assert aegis("apply", tmp_path / "raw.csv", *options, "--accept-unique", "--escape-formulas")[0] == 0
+    written = (tmp_path / "masked.csv").read_bytes()
+    (tmp_path / "masked.csv").write_bytes(b"\xef\xbb\xbf" + written)
+    read = loaded(described(aegis, head, tmp_path / "masked.csv"))
+    assert [record[f"{TABLE}/{quote('=sum', safe='')}"] for record in read["records"]] == [
+        line.split(",")[0] for line in written.decode().splitlines()[1:]
+    ]
 
 
 def test_an_entry_is_loaded_with_made_up_rows(url, published, tmp_path):

@@ -142,12 +142,10 @@ def _wanted(offer: dsp.Policy) -> Wanted | None:
 
 def _purpose(offer: dsp.Policy) -> str | None:
     """The purpose that a consumer's offer states: a constraint of a permission, as ODRL has it."""
-    for rule in offer.permission or ():
-        constraints = rule.get("constraint")
-        for one in constraints if isinstance(constraints, list) else ():
-            if isinstance(one, dict) and one.get("leftOperand") == "purpose" and one.get("operator") == "eq":
-                purpose = one.get("rightOperand")
-                return purpose[:LONGEST_PURPOSE].replace("\0", "") if isinstance(purpose, str) and purpose else None
+    for one in offer.constraints:
+        if one.get("leftOperand") == "purpose" and one.get("operator") == "eq":
+            purpose = one.get("rightOperand")
+            return purpose[:LONGEST_PURPOSE].replace("\0", "") if isinstance(purpose, str) and purpose else None
     return None
 
 

@@ -7,16 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from zlib import crc32
 
 from aegis_provider.errors import IdentifierError, InUseError, OutputError, PromiseError, TableError
 from aegis_provider.table import Source, files_of
+from aegis_sdk import _files
 from aegis_sdk._downloads import sha256_of
-
-# A long name is cut to this many characters, so that the temporary file's name stays short enough.
-_SHOWN = 50
-
-_PART = ".part"
 
 
 def refuse_overwriting(output: Path, *inputs: Source) -> None:
@@ -92,27 +87,11 @@ def written_whole(path: Path, *, private: bool = False) -> Iterator[Path]:
         OutputError: The directory does not exist, `path` is not a file, or it cannot be written.
     """
     _refuse_what_is_no_file(path)
-    target = _target(path)
-    part = target.with_name(f".{_shown(target.name)}.{os.getpid()}{_PART}")
     try:
-        part.touch(0o600 if private else 0o666)  # fail before any work if the directory is not writable
-        yield part
-        part.replace(target)
+        with _files.written_whole(_target(path), private=private) as part:
+            yield part
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):  # keep the first failure
-            part.unlink(missing_ok=True)
-
-
-def is_unfinished(path: Path) -> bool:
-    """Return whether a file was left behind by `written_whole` in a killed program."""
-    return path.name.startswith(".") and path.name.endswith(_PART)
-
-
-def _shown(name: str) -> str:
-    """Return the name; a long one is cut and gets a distinguishing number."""
-    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}.{crc32(os.fsencode(name)):08x}"
 
 
 def _target(path: Path) -> Path:

@@ -276,3 +276,12 @@ def test_tp_c_03_05(consumer):
 
 def test_tp_c_03_06(consumer):
     refused_after_termination(consumer, "completion")
+
+
+def test_constraints_may_be_any_json():
+    said = [5, None, "k", {"leftOperand": "urn:aegis:k"}, ["k", {"leftOperand": "urn:aegis:t"}, 3], []]
+    permission = [{"action": "use"}, *({"action": "use", "constraint": one} for one in said)]
+    offer = dsp.Policy.model_validate({"@id": "urn:x", "@type": "Offer", "permission": permission})
+    assert list(offer.constraints) == [{"leftOperand": "urn:aegis:t"}]
+    refused = dsp.Policy.model_validate({"@id": "urn:x", "@type": "Offer", "prohibition": permission})
+    assert list(refused.constraints) == []

@@ -19,8 +19,9 @@ from pydantic import TypeAdapter
 
 from aegis_provider.control.lasting import LastingRandomness
 from aegis_provider.errors import OutputError, ProviderError, nearest, shortened
-from aegis_provider.files import digest_of, is_unfinished, written_whole
+from aegis_provider.files import digest_of, written_whole
 from aegis_provider.state import lasting_randomness, state_folder
+from aegis_sdk._files import is_unfinished
 
 ANYONE: Final = "anyone"
 """Who has what left without a named consumer: everyone may."""

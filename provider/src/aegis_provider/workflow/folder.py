@@ -12,9 +12,10 @@ from typing import Any, Final, Self, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from aegis_provider.errors import OutputError
-from aegis_provider.files import digest_of, is_unfinished, written_whole
+from aegis_provider.files import digest_of, written_whole
 from aegis_provider.table import Source, files_of, table_name
 from aegis_provider.table.databases import is_url
+from aegis_sdk._files import is_unfinished
 
 Result = TypeVar("Result")
 

@@ -11,6 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from aegis_sdk._client import Client
+from aegis_sdk._files import write_together
 from aegis_sdk.cli.options import EntryIdArgument, JsonOption
 from aegis_sdk.cli.terminal import InputError, print_result
 from aegis_sdk.reading import (
@@ -25,6 +26,7 @@ from aegis_sdk.reading import (
     some,
     title_of,
 )
+from aegis_sdk.reading.columns import written_names
 from aegis_sdk.reading.packages import SUPPRESSED_CELL
 from aegis_sdk.texts import MISSING, escaped
 from aegis_sdk.wire import IDENTITY, DataPackage, EntryHead
@@ -59,7 +61,7 @@ def croissant(
         raise InputError(str(error)) from error
     path = table.with_suffix(".croissant.json")
     try:
-        path.write_text(f"{json.dumps(document, indent=2)}\n", encoding="utf-8")
+        write_together({path: f"{json.dumps(document, indent=2)}\n"})
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     print_result({"file": str(path)}, [str(path)], as_json=as_json)
@@ -90,7 +92,7 @@ def _file_of(path: Path, columns: Sequence[TableColumn]) -> TableFile:
     """A table with these columns.
 
     Raises:
-        InputError: The file cannot be read, or lacks one of them.
+        InputError: The file cannot be read, lacks one of them, or has a value that no table of the configuration has.
     """
     try:
         with path.open("rb") as file:
@@ -98,34 +100,37 @@ def _file_of(path: Path, columns: Sequence[TableColumn]) -> TableFile:
         known = path.name, path.stat().st_size, digest
         if path.suffix == _PARQUET:
             return TableFile(*known, media_type="application/x-parquet")
-        return TableFile(*known, starred=_starred(path, columns))
+        names, texts = _read(path, columns)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: not a table in CSV: {error}") from error
+    for column in columns:
+        if (values := _values(column)) is not None and (others := texts[column.name] - values):
+            first = shown(min(others))
+            raise InputError(f"{path}: no table of this configuration has {first!r} in {shown(column.name)}")
+    starred = frozenset(name for name, found in texts.items() if SUPPRESSED_CELL in found)
+    return TableFile(*known, starred=starred, names=names)
 
 
-def _starred(path: Path, columns: Sequence[TableColumn]) -> frozenset[str]:
-    """The columns of a CSV file with suppressed cells.
+def _read(path: Path, columns: Sequence[TableColumn]) -> tuple[dict[str, str], dict[str, set[str]]]:
+    """The name of each column in the header of a CSV file, and its different texts.
 
     Raises:
-        InputError: It lacks one of the columns, or a masked one has a value that no table of the configuration has.
+        InputError: The file lacks one of the columns.
     """
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
         header = next(rows, [])
-        if missing := [column.name for column in columns if column.name not in header]:
+        names = written_names(header, columns)
+        if missing := [column.name for column in columns if column.name not in names]:
             raise InputError(f"{path} has no column {some(missing, 5)}")
-        places = {header.index(column.name): _values(column) for column in columns}
-        found: dict[int, set[str]] = {place: set() for place in places}
+        places = {column.name: header.index(names[column.name]) for column in columns}
+        texts: dict[str, set[str]] = {name: set() for name in places}
         for row in rows:
-            for place in places:
-                found[place].add(row[place] if place < len(row) else MISSING)
-    for place, values in places.items():
-        if values is not None and (others := found[place] - values):
-            first = shown(min(others))
-            raise InputError(f"{path}: no table of this configuration has {first!r} in {shown(header[place])}")
-    return frozenset(header[place] for place in places if SUPPRESSED_CELL in found[place])
+            for name, place in places.items():
+                texts[name].add(row[place] if place < len(row) else MISSING)
+    return names, texts
 
 
 def _values(column: TableColumn) -> frozenset[str] | None:

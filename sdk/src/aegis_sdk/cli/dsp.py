@@ -21,7 +21,7 @@ from aegis_sdk.cli.receive import beside, packaged
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result, say
 from aegis_sdk.dataspace import Connector, DataspaceError, Inbox, Negotiation, StillOpenError, Transfer, listening
 from aegis_sdk.reading import PARQUET, shown
-from aegis_sdk.wire import LONGEST_REASON, Delivery
+from aegis_sdk.wire import LONGEST_REASON, PRIVACY_CRITERIA, Delivery
 from aegis_sdk.wire import dataspace as dsp
 
 DISPUTED: Final = 3
@@ -29,6 +29,7 @@ NOT_VERIFIED: Final = 4
 
 _PRIVATE: Final = "AEGIS_LINKS_ALLOW_PRIVATE"
 _LONGEST: Final = 255
+_AEGIS: Final = "urn:aegis:"
 
 UrlArgument = Annotated[str, typer.Argument(help="The provider's address, below which it says what it speaks.")]
 
@@ -38,7 +39,7 @@ def catalog(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most datasets.")] = 100,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """List what a provider offers over the Dataspace Protocol.
+    """List what a provider offers over the Dataspace Protocol, and the privacy that each offer promises.
 
     The key for the provider is that of AEGIS_API_KEY.
     """
@@ -48,12 +49,20 @@ def catalog(
         print_json({"datasets": [one.written() for one in datasets]})
         return
     rows = [
-        (shown(one.id, _LONGEST), shown(one.title or ""), shown(offer.id, _LONGEST))
+        (shown(one.id, _LONGEST), shown(one.title or ""), shown(_promised(offer)), shown(offer.id, _LONGEST))
         for one in datasets
         for offer in one.policies
     ]
-    for line in aligned(("DATASET", "TITLE", "OFFER"), rows):
+    for line in aligned(("DATASET", "TITLE", "PROMISES", "OFFER"), rows):
         typer.echo(line)
+
+
+def _promised(offer: dsp.Policy) -> str:
+    """The privacy that an offer of Aegis promises, such as `k=5, t=0.2`; `-` for none, or for another's offer."""
+    stated = {str(one.get("leftOperand")): one.get("rightOperand") for one in offer.constraints}
+    of_people = " of people" if stated.get(f"{_AEGIS}unit") == "person" else ""
+    numbers = {name: stated[f"{_AEGIS}{name}"] for name in PRIVACY_CRITERIA if f"{_AEGIS}{name}" in stated}
+    return ", ".join(f"{name}={number}" for name, number in numbers.items()) + of_people if numbers else "-"
 
 
 def request(

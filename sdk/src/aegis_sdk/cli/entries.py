@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from aegis_sdk._client import Client
 from aegis_sdk._errors import AegisError
+from aegis_sdk._files import write_together
 from aegis_sdk.cli.options import EntryIdArgument, JsonOption, RequireOfPeopleOption, requirements_in
 from aegis_sdk.cli.terminal import InputError, aligned, print_json, print_result
 from aegis_sdk.reading import (
@@ -129,8 +130,7 @@ def preview(
     files = {to / "preview.csv": rows, to / PACKAGE: described}
     try:
         to.mkdir(parents=True, exist_ok=True)
-        for path, text in files.items():
-            path.write_text(text, encoding="utf-8", newline="")
+        write_together(files)
     except OSError as error:
         raise InputError(f"{to}: the preview cannot be written: {error.strerror}") from error
     told = {"configuration": configuration, "made_from": made.made_from, "files": [str(path) for path in files]}

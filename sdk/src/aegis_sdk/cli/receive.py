@@ -8,6 +8,7 @@ import typer
 from aegis_sdk._client import Client
 from aegis_sdk._downloads import Download, OtherFileError, sha256_of
 from aegis_sdk._errors import AegisError, NotFoundError, UnexpectedAnswerError
+from aegis_sdk._files import write_together
 from aegis_sdk._links import Links
 from aegis_sdk.cli.group import verifier
 from aegis_sdk.cli.options import JsonOption, RequestIdArgument
@@ -202,9 +203,7 @@ def packaged(client: Client, request: DataRequest, evidence: Evidence, path: Pat
         privacy = delivery.privacy
         table = Packaged.delivered(head, delivery.configuration, privacy, digest=digest, has_stars=has_stars)
         described = package_of(path, path.name, delivery.sha256, head.entry_schema, table, delimiter)
-        beside.unlink(missing_ok=True)  # it may be a link that leads elsewhere
-        with beside.open("x", encoding="utf-8", newline="") as writing:
-            writing.write(text_of(described))
+        write_together({beside: text_of(described)})
     except (AegisError, OSError, ValueError, LookupError, TypeError) as error:  # also of a service that answers oddly
         warn(f"its Data Package is not written: {error}")
         return None

@@ -2,7 +2,7 @@
 
 import csv
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
@@ -10,7 +10,18 @@ from io import StringIO
 from typing import Any, Final
 
 from aegis_sdk.reading.configurations import maskings_of
-from aegis_sdk.texts import INTERVAL, MISSING, TOGETHER, Span, ValueType, infer_type, is_of_days, number_in, span_of
+from aegis_sdk.texts import (
+    INTERVAL,
+    MISSING,
+    TOGETHER,
+    Span,
+    ValueType,
+    infer_type,
+    is_of_days,
+    number_in,
+    span_of,
+    unescaped,
+)
 from aegis_sdk.wire import DROP, IDENTITY
 from aegis_sdk.wire.preview import Preview
 
@@ -127,6 +138,15 @@ def _column(attribute: Mapping[str, Any], masking: str, values: ValueType) -> Ta
     known = next(one for one in attribute["maskings"] if one["id"] == masking)
     made = known.get("function"), known.get("mapping")
     return TableColumn(name, ValueType.STRING, masking, known["domain"], values, *made)
+
+
+def written_names(header: Iterable[str], columns: Iterable[TableColumn]) -> dict[str, str]:
+    """By the name of a column, the one in the header of a file: an apostrophe is before a formula, if it is escaped.
+
+    Names that are none of these columns are in it, too.
+    """
+    names = {column.name for column in columns}
+    return {name if name in names else unescaped(name): name for name in header}
 
 
 def unlisted_columns(schema: Mapping[str, Any]) -> list[TableColumn]:

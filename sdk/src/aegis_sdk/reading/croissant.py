@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote
@@ -57,6 +57,7 @@ class TableFile:
         sha256: In hexadecimal digits.
         media_type: `text/csv`, or that of Parquet.
         starred: Numeric columns with suppressed cells (`*`) in it, which are therefore texts.
+        names: By column, its name in the header, where that is another (`written_names`).
     """
 
     name: str
@@ -64,6 +65,7 @@ class TableFile:
     sha256: str
     media_type: str = "text/csv"
     starred: frozenset[str] = frozenset()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -142,21 +144,28 @@ def _record_set(table: CroissantTable) -> dict[str, Any]:
         "name": table.configuration,
         "description": table.description,
     }
+    fields = [_field(table, column) for column in table.columns]
     if isinstance(table.records, TableFile):
-        return own | {"field": [_of_file(table, column, table.records) for column in table.columns]}
+        return own | {"field": fields}
     mark = next(iter(table.records[0]))
     made_up = {"@type": "cr:Field", "@id": _id(table.configuration, mark), "name": mark, "dataType": "sc:Boolean"}
-    fields = [_field(table, column) for column in table.columns]
     return own | {"field": [made_up, *fields], "data": list(_rows(table, table.records))}
 
 
 def _field(table: CroissantTable, column: TableColumn) -> dict[str, Any]:
-    return {
+    """A field, with its place in the file if the table has one."""
+    file = table.records if isinstance(table.records, TableFile) else None
+    is_starred = file is not None and column.name in file.starred
+    described = {
         "@type": "cr:Field",
         "@id": _id(table.configuration, column.name),
         "name": column.name,
-        "dataType": _TYPES.get(_type_of(column), "sc:Text"),
+        "dataType": "sc:Text" if is_starred else _TYPES.get(_type_of(column), "sc:Text"),
     }
+    if file is None:
+        return described
+    extract = {"column": file.names.get(column.name, column.name)}
+    return described | {"source": {"fileObject": {"@id": _id(file.name)}, "extract": extract}}
 
 
 def _type_of(column: TableColumn) -> ValueType:
@@ -185,12 +194,6 @@ def _is_of_type(column: TableColumn, text: str) -> bool:
 
 def _is_small(number: Decimal, kind: ValueType) -> bool:
     return math.isfinite(float(number)) if kind is ValueType.NUMBER else abs(number) < _LARGE
-
-
-def _of_file(table: CroissantTable, column: TableColumn, file: TableFile) -> dict[str, Any]:
-    source = {"fileObject": {"@id": _id(file.name)}, "extract": {"column": column.name}}
-    kind = {"dataType": "sc:Text"} if column.name in file.starred else {}
-    return _field(table, column) | kind | {"source": source}
 
 
 def _rows(table: CroissantTable, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
-from aegis_sdk.reading.columns import TableColumn, columns_of, day_of, unlisted_columns
+from aegis_sdk.reading.columns import TableColumn, columns_of, day_of, unlisted_columns, written_names
 from aegis_sdk.texts import MISSING, ValueType, escaped, is_written_as, unescaped
 from aegis_sdk.wire import EntryHead
 from aegis_sdk.wire.data_package import (
@@ -125,7 +125,7 @@ def package_of(
         form |= {"bytes": file.stat().st_size, "encoding": "utf-8"}
         form |= {} if mark == "," else {"dialect": {"delimiter": mark}}
     by_name = {column.name: column for column in columns}
-    written = {name if name in by_name else unescaped(name): name for name in header}
+    written = written_names(header, columns)
     # A masked table without one of its columns is not the agreed one, and its package does not fit it.
     written |= {name: name for name in by_name if is_masked and name not in written}
     known = [(by_name[plain], name) for plain, name in written.items() if plain in by_name]

@@ -4,6 +4,7 @@ Contexts are names here. Nothing is fetched, and since the terms of the protocol
 context can give them another meaning. Members that the protocol does not have are skipped.
 """
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -108,6 +109,13 @@ class Policy(_Part):
             message = "Has neither a permission nor a prohibition"
             raise ValueError(message)
         return self
+
+    @property
+    def constraints(self) -> Iterator[dict[str, Any]]:
+        """The constraints of its permissions. Any JSON may be in their place, which is skipped."""
+        for rule in self.permission or ():
+            stated = rule.get("constraint")
+            yield from (one for one in (stated if isinstance(stated, list) else ()) if isinstance(one, dict))
 
 
 class Distribution(_Part):
