@@ -216,7 +216,7 @@ sbom/%.cdx.json: $(STAMP)
 image-check: $(STAMP) ## try what the Dockerfile copies and installs, and as root its layers, with debootstrap (5 minutes)
 	@LAYERS=1 $(BIN)/python -m pytest -n 0 -m "" tests/test_image.py tests/test_image_layers.py
 
-release: $(STAMP) ## make dist/aegis-VERSION: sdists, wheels and what goes with them, tried on PYTHONS (10 minutes)
+release: $(STAMP) ## make sdists, wheels and what goes with them in dist, tried on PYTHONS; without a tag, a rehearsal (10 minutes)
 	@$(BIN)/python -m distribution.release $(PYTHONS)
 
 clean: ## remove all files that these commands made

@@ -12,8 +12,10 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 HERE = Path(__file__).parent
 NAME = "aegis-masking"
 
-URLS = {"Homepage": "https://example.org/aegis", "Changelog": "https://example.org/aegis/CHANGELOG.md"}
+HOME = "https://example.org/aegis"
 """Where the project is. Whoever uploads it for the first time names its place here."""
+
+HAS_A_HOME = "example.org" not in HOME
 
 
 class Metadata(MetadataHookInterface):
@@ -30,7 +32,7 @@ class Metadata(MetadataHookInterface):
         metadata["version"] = version
         metadata["dependencies"] = pinned(self.config["dependencies"], version)
         metadata["optional-dependencies"] = {name: pinned(wanted, version) for name, wanted in extras.items()}
-        metadata["urls"] = URLS
+        metadata["urls"] = {"Homepage": HOME, "Changelog": f"{HOME}/CHANGELOG.md"}
         metadata["classifiers"] = [
             "Development Status :: 4 - Beta",
             "Intended Audience :: Healthcare Industry",
@@ -43,6 +45,8 @@ class Metadata(MetadataHookInterface):
             "Topic :: Scientific/Engineering :: Information Analysis",
             "Topic :: Security",
             "Typing :: Typed",
+            # The public index refuses what has this one.
+            *([] if HAS_A_HOME else ["Private :: Do Not Upload"]),
         ]
 
 

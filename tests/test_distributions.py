@@ -12,8 +12,8 @@ import pytest
 
 from distribution.metadata import pinned
 from distribution.release.building import SAFELY, build, build_twice, commit_before, hatchling, version_at
-from distribution.release.checks import check
-from distribution.release.contents import digests, image_context
+from distribution.release.checks import check, is_tagged, refuse_unready
+from distribution.release.contents import digests, image_context, requirements
 from distribution.release.environments import UV, House, interpreter
 from distribution.release.programs import ROOT, ReleaseError, git, run
 from tests.for_each import for_each
@@ -61,7 +61,7 @@ def test_every_wheel_has_one_version_exact_siblings_a_licence_addresses_and_type
         assert siblings or told["Name"] == "aegis-masking-advisor"
         assert told["License-Expression"] == "Apache-2.0"
         assert told.get_all("Project-URL")
-        assert "Typing :: Typed" in told.get_all("Classifier")
+        assert {"Typing :: Typed", "Private :: Do Not Upload"} <= set(told.get_all("Classifier"))
         assert any(name.endswith("licenses/LICENSE") for name in names)
         assert any(name.count("/") == 1 and name.endswith("/py.typed") for name in names)
         assert not NOT_OURS.search(" ".join([told["Name"], *told.get_all("Requires-Dist")]))
@@ -124,6 +124,40 @@ def test_what_is_not_committed_or_not_in_the_changelog_is_not_released(monkeypat
         check("99.0.0", before)
 
 
+@for_each(
+    ("heading", "said"),
+    [
+        (f"## {VERSION} (unreleased)", r"CHANGELOG\.md says '.*\(unreleased\)' of a tagged version: write its day"),
+        (f"## {VERSION}", r"CHANGELOG\.md says .*: write its day"),
+        (f"## {VERSION} (2026-12-01)", r"HOME in distribution/metadata\.py is only an example"),
+    ],
+)
+def test_what_has_no_day_or_no_address_is_not_published(heading, said):
+    with pytest.raises(ReleaseError, match=said):
+        refuse_unready(VERSION, heading)
+
+
+@needs_history
+def test_only_a_commit_with_the_tag_of_its_version_is_published(monkeypatch):
+    told = {"tag": "v99.0.0\nlatest"}
+    monkeypatch.setattr("distribution.release.checks.git", lambda *words: told.get(words[0]) or git(*words))
+    assert is_tagged("99.0.0")
+    assert not is_tagged("99.0")
+
+
+def test_a_role_installs_from_the_folder_of_the_release_and_asks_no_index_for_what_is_in_it(wheels, tmp_path):
+    release = tmp_path / f"aegis-{VERSION}"
+    release.mkdir()
+    (release / "index").symlink_to(wheels)
+    requirements(VERSION, release)
+    run(UV, "venv", "--quiet", "env", where=tmp_path)
+    for role in ("provider", "server"):
+        command = ("pip", "install", "--python", "env", "--no-index", "--no-deps", "--requirement")
+        run(UV, *command, f"aegis-{VERSION}/{role}.txt", where=tmp_path)
+    installed = {name.name.partition("-")[0] for name in tmp_path.glob("env/lib/*/site-packages/aegis*.dist-info")}
+    assert installed == {name.replace("-", "_") for name in NAMES}
+
+
 def test_a_python_that_is_not_there_is_named():
     with pytest.raises(ReleaseError, match=r"needs Python 3\.99"):
         interpreter("3.99")
@@ -149,4 +183,5 @@ def test_an_environment_is_made_of_the_wheels_in_the_folders_alone(wheels, tmp_p
 def test_a_first_page_is_short_and_begins_with_the_line_that_installs(page):
     text = (ROOT / f"docs/start/{page}.md").read_text()
     assert len(text.split()) <= 300
-    assert re.match(r"# [\w ]+\n\n```sh\npip install 'aegis-masking\[\w+\]'\n```\n", text)
+    role = "server" if page == "operator" else "provider"
+    assert re.match(rf"# [\w ]+\n\n```sh\npip install --requirement aegis-{VERSION}/{role}\.txt\n```\n", text)

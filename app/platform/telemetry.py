@@ -47,7 +47,7 @@ def refuse_missing_exporter(endpoint: str | None) -> None:
         ValueError: an endpoint is set, and the extra `telemetry` is not installed.
     """
     if endpoint is not None and (find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None):
-        how = "pip install 'aegis-masking-server[telemetry]', or make install in the repository"
+        how = "install 'aegis-masking-server[telemetry]' from where you got Aegis"
         message = f"AEGIS_TRACES_ENDPOINT needs more libraries: {how}"
         raise ValueError(message)
 

@@ -1,4 +1,8 @@
-"""`make release`: the folder `dist/aegis-VERSION`, which can be uploaded as it is."""
+"""`make release`: the folder `dist/aegis-VERSION` of a tagged commit, which can be uploaded as it is.
+
+Of any other commit, it is a rehearsal: the same steps, but for what must be true of what is published, and the folder
+is `dist/rehearsal/aegis-VERSION`.
+"""
 
 import shutil
 import sys
@@ -6,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from distribution.release.building import VERSION, build, build_twice, commit_before, export
-from distribution.release.checks import check
-from distribution.release.contents import bills, digests, image_context
+from distribution.release.checks import check, is_tagged
+from distribution.release.contents import bills, digests, image_context, requirements
 from distribution.release.environments import House, interpreter, libraries
 from distribution.release.journey import ROLES, Installed, prepared, upgraded, whole_way
 from distribution.release.pages import first_minutes
@@ -24,6 +28,8 @@ def main(pythons: list[str]) -> None:
         ReleaseError: There is no release.
     """
     version = (ROOT / VERSION).read_text().strip()
+    kind = "release" if is_tagged(version) else "rehearsal"
+    target = ROOT / "dist" / ("" if kind == "release" else kind) / f"aegis-{version}"
     before, interpreters = commit_before(version), {each: interpreter(each) for each in pythons}
     with step("checking what is released"):
         check(version, before)
@@ -31,6 +37,7 @@ def main(pythons: list[str]) -> None:
         work, made = Path(folder), Path(folder, "made")
         with step("building sdists and wheels, twice"):
             build_twice("HEAD", made / "index")
+            requirements(version, made)
         houses = {
             each: House(made / "index", work / f"libraries-{each}", python) for each, python in interpreters.items()
         }
@@ -48,9 +55,8 @@ def main(pythons: list[str]) -> None:
             shutil.copy(ROOT / "openapi/openapi.json", made)
             image_context(made / "index", made / "image")
             digests(made)
-        target = ROOT / "dist" / f"aegis-{version}"
         replace(made, target)
-    say(f"The release is in {target.relative_to(ROOT)}.")
+    say(f"The {kind} is in {target.relative_to(ROOT)}.")
 
 
 def replace(made: Path, target: Path) -> None:

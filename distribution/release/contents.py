@@ -1,4 +1,4 @@
-"""What a release has besides sdists and wheels: bills of materials, the contract, the image's context, digests."""
+"""What a release has besides sdists and wheels: requirements, bills of materials, the image's context, digests."""
 
 import shutil
 from pathlib import Path
@@ -6,13 +6,25 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from distribution.release.building import sums
-from distribution.release.environments import House
+from distribution.release.environments import EXTRAS, House
 from distribution.release.programs import BIN, ROOT, run
 
 SERVICE: Final = ("aegis_masking-", "aegis_masking_advisor-", "aegis_masking_server-")
 """How the names of the wheels begin that the image has."""
 
 BILLS: Final = ("aegis-masking", "aegis-masking[provider]", "aegis-masking[server]")
+
+
+def requirements(version: str, to: Path) -> None:
+    """Write what each role installs: wheels by their paths, for which no installer asks an index.
+
+    The paths begin at the place of the folder, where people start installers. Each wheel comes after those that it
+    needs, since pipx installs one after the other.
+    """
+    for role, extra in EXTRAS.items():
+        names = (f"aegis_masking{part}-{version}-py3-none-any.whl" for part in ("", "_advisor", f"_{role}"))
+        wheels = "\n".join(f"./aegis-{version}/index/{name}" for name in names)
+        (to / f"{role}.txt").write_text(f"{wheels}{extra}\n", encoding="utf-8")
 
 
 def bills(house: House, to: Path) -> None:

@@ -63,17 +63,20 @@ def interpreter(version: str) -> Path:
 def libraries(wheels: Iterable[Path], constraints: Path, python: Path, to: Path) -> None:
     """Fetch the wheels of all libraries that ours need, with the extras that the journey installs.
 
-    The wheels of this repository are named by their paths, so that no index is asked for them.
+    With them comes pipx. The wheels of this repository are named by their paths, so that no index is asked for them.
     """
     to.mkdir(parents=True, exist_ok=True)
     wanted = [str(wheel) + EXTRAS.get(wheel.name.split("-")[0].split("_")[-1], "") for wheel in wheels]
     with TemporaryDirectory() as folder:
         run(UV, "venv", "--quiet", "--seed", "--python", python, folder)
         pip = (Path(folder, "bin/python"), "-m", "pip", "download", "--quiet", "--disable-pip-version-check")
-        run(*pip, "--only-binary=:all:", "--constraint", constraints, "--dest", to, *wanted)
+        run(*pip, "--only-binary=:all:", "--constraint", constraints, "--dest", to, *wanted, *PIPX)
     for copied in to.glob("aegis_*.whl"):
         copied.unlink()
 
 
 EXTRAS: Final = {"provider": "[check]", "server": "[embedded]"}
-"""The extras that the journey installs, by the last word of a distribution's name."""
+"""The extras that people begin with, by the last word of a distribution's name."""
+
+PIPX: Final = ("pipx==1.18.4", "pip==26.3")
+"""pipx, and what it installs by, in the place of an older one that Python brings."""

@@ -1,7 +1,7 @@
 """The pages of `docs/start`, done literally by three people, each in an environment of their own.
 
-Installers find the release's wheels and no index. Of the commands, only the address, the keys and what people choose
-(`$ENTRY`, ...) are filled in.
+Installers find the libraries in a folder, our wheels by the release's folder alone, and no index. Of the commands, only
+the address, the keys and what people choose (`$ENTRY`, ...) are filled in.
 """
 
 import re
@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from distribution.release.environments import UV, House
+from distribution.release.building import VERSION
+from distribution.release.environments import PIPX, UV, House
 from distribution.release.journey import PRIVATE, TABLE, Installed
 from distribution.release.programs import ROOT, run
 from examples.demo import served
@@ -41,6 +42,7 @@ class Person:
     def __post_init__(self) -> None:
         """Begin with the line that installs."""
         self.folder.mkdir(parents=True)
+        (self.folder / f"aegis-{(ROOT / VERSION).read_text().strip()}").symlink_to(self.house.ours.parent)
         self.blocks = iter(_BLOCK.findall((ROOT / f"docs/start/{self.role}.md").read_text()))
         run(UV, "venv", "--quiet", "--seed", "--python", self.house.python, self.folder / "env")
         self.go_on()
@@ -61,9 +63,10 @@ class Person:
         return said
 
     def _variables(self) -> Mapping[str, str]:
-        found = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{self.house.ours} {self.house.others}"}
+        found = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.house.others)}
         programs = {"PATH": f"{self.folder / 'env/bin'}:/usr/bin:/bin", "XDG_STATE_HOME": str(self.folder / "state")}
-        return found | programs | PRIVATE | self.chosen
+        pipx = {f"PIPX_{name}": str(self.folder / "pipx" / name) for name in ("HOME", "BIN_DIR", "MAN_DIR")}
+        return found | programs | pipx | PRIVATE | self.chosen
 
 
 def first_minutes(house: House, folder: Path) -> None:
@@ -74,6 +77,9 @@ def first_minutes(house: House, folder: Path) -> None:
     """
     house.once("aegis-masking[provider]", "aegis", "release", "--help")
     operator, provider, consumer = (Person(role, house, folder / role) for role in ("operator", "provider", "consumer"))
+    operator.do(f"pip install --quiet {PIPX[0]}")
+    operator.go_on()
+    run(operator.folder / "pipx/BIN_DIR/aegis-server", "--version")
     service, data = Installed(operator.folder / "env/bin", operator.folder), operator.folder / "aegis-data"
     with service.serving(data):  # as the next block says, on a free port
         next(operator.blocks)

@@ -12,7 +12,7 @@ from tests.for_each import for_each
 
 @for_each(("library", "extra"), [("opendp", "noise"), ("ortools", "independence")])
 def test_a_missing_library_is_named_with_its_extra(monkeypatch, library, extra):
-    said = rf"^{library} is not installed: pip install 'aegis-masking-provider\[{extra}\]'$"
+    said = rf"^{library} is not installed: install 'aegis-masking-provider\[{extra}\]' from where you got Aegis$"
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(AegisError, match=said), needs_extra(extra):
         import_module(library)

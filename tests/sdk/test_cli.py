@@ -204,7 +204,8 @@ class TestSummarizeAndApply:
         block = "import sys; sys.modules['duckdb'] = None; from aegis_sdk.cli import main; main()"
         arguments = ["apply", "t.csv", "--plan", "p.yaml", "--configuration", "c", "--output", str(tmp_path / "o.csv")]
         ran = subprocess.run([sys.executable, "-c", block, *arguments], capture_output=True, text=True, check=False)
-        expected = "aegis: duckdb is not installed, but `aegis apply` needs it: pip install 'aegis-masking[provider]'\n"
+        how = "install 'aegis-masking[provider]' from where you got Aegis"
+        expected = f"aegis: duckdb is not installed, but `aegis apply` needs it: {how}\n"
         assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", expected)
 
 

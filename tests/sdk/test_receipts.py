@@ -148,4 +148,5 @@ def test_without_the_library_it_says_how_to_install_it(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("cryptography")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", refuse)
-    assert "needs the library cryptography: pip install 'aegis-masking[receipts]'" in fault(RECEIPT_TEXT)
+    how = "install 'aegis-masking[receipts]' from where you got Aegis"
+    assert f"needs the library cryptography: {how}" in fault(RECEIPT_TEXT)

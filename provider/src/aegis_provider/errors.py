@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 
 from aegis_sdk._errors import AegisError
+from aegis_sdk.programs import how_to_install
 
 CONVERT = "convert the file first, from Windows by `iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW`, or save it as CSV UTF-8"
 """What to do with a text file that is not UTF-8."""
@@ -150,4 +151,4 @@ def refuse_without(extra: str) -> None:
 
 
 def _missing(library: str | None, extra: str) -> AegisError:
-    return AegisError(f"{library} is not installed: pip install 'aegis-masking-provider[{extra}]'")
+    return AegisError(f"{library} is not installed: {how_to_install(f'aegis-masking-provider[{extra}]')}")

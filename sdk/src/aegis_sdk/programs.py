@@ -1,4 +1,4 @@
-"""The command `aegis-server`, whose program the service's distribution registers.
+"""The command `aegis-server`, whose program the service's distribution registers, and how parts are installed.
 
 It is here, since installers such as pipx give people the commands of the distribution that they name, and no other's.
 It imports little, since the service's child processes import it, too.
@@ -10,7 +10,13 @@ from typing import Final
 PROGRAMS: Final = "aegis.programs"
 """The entry point group in which the service registers its program."""
 
-INSTALL: Final = "pip install 'aegis-masking[server]'"
+
+def how_to_install(requirement: str) -> str:
+    """What to do to have a part that is missing, such as `aegis-masking[server]`.
+
+    It is no command, since on an index that does not have our distributions, their names may be anybody's.
+    """
+    return f"install '{requirement}' from where you got Aegis"
 
 
 def serve() -> None:
@@ -20,4 +26,4 @@ def serve() -> None:
     for program in entry_points(group=PROGRAMS, name="server"):
         program.load()()
         return
-    sys.exit(f"aegis-server: the service is not installed: {INSTALL}")
+    sys.exit(f"aegis-server: the service is not installed: {how_to_install('aegis-masking[server]')}")

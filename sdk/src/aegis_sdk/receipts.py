@@ -17,6 +17,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from aegis_sdk._errors import AegisError
+from aegis_sdk.programs import how_to_install
 from aegis_sdk.wire import PublicKey, PublicKeySet, ReceiptClaims
 
 __all__ = [
@@ -34,7 +35,7 @@ __all__ = [
 HEAD, RECEIPT = "aegis-audit-head", "aegis-receipt"
 """The kind of the signed object: the header `typ`."""
 
-INSTALL: Final = "pip install 'aegis-masking[receipts]'"
+INSTALL: Final = how_to_install("aegis-masking[receipts]")
 """The command that installs the library for signatures."""
 
 _PARTS: Final = 3

@@ -145,4 +145,4 @@ def test_without_the_extra_it_says_what_to_install(table, plan):
         [sys.executable, "-c", hidden, *map(str, arguments)], capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stdout, ran.stderr.startswith("aegis: sklearn")) == (1, "", True)
-    assert ran.stderr.endswith("is not installed: pip install 'aegis-masking-provider[check]'\n")
+    assert ran.stderr.endswith("is not installed: install 'aegis-masking-provider[check]' from where you got Aegis\n")

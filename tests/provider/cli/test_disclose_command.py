@@ -340,7 +340,8 @@ def test_without_the_advisor_it_says_what_to_install():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (1, "")
-    said = "aegis: aegis_advisor is not installed, but `aegis disclose` needs it: pip install 'aegis-masking[provider]'"
+    how = "install 'aegis-masking[provider]' from where you got Aegis"
+    said = f"aegis: aegis_advisor is not installed, but `aegis disclose` needs it: {how}"
     assert ran.stderr == f"{said}\n"
 
 

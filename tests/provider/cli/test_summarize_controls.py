@@ -268,4 +268,4 @@ def test_noise_names_the_extra_that_it_needs(summarized, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     code, out, error, entry = summarized("--epsilon", 1)
     assert (code, out, entry) == (1, "", None)
-    assert "pip install 'aegis-masking-provider[noise]'" in error
+    assert "install 'aegis-masking-provider[noise]' from where you got Aegis" in error

@@ -208,7 +208,7 @@ def test_a_sqlite_file_is_read_and_never_made(plan_of, tmp_path):
     [
         ("postgrs://me:secret@h/db#t", "postgrs://me@h/db#t: no engine is called 'postgrs'; did you mean 'postgres'?"),
         ("snowflake://me:secret@h/db#t", "snowflake is not installed: pip install 'ibis-framework[snowflake]'"),
-        ("pyspark://#t", "pyspark is not installed: pip install 'aegis-masking-provider[spark]'"),
+        ("pyspark://#t", "pyspark is not installed: install 'aegis-masking-provider[spark]' from where you got Aegis"),
         ("duckdb://nowhere.duckdb#t", "duckdb://nowhere.duckdb#t: cannot be read: no such file: nowhere.duckdb"),
     ],
 )

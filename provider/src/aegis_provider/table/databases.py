@@ -15,6 +15,7 @@ from aegis_provider.errors import TableError, nearest, shortened
 from aegis_provider.table.column_types import orders_in_duckdb, orders_in_postgres
 from aegis_provider.table.engine import Engine, bounded, duckdb_engine, ibis, quoted, schema_of
 from aegis_provider.table.table import Table
+from aegis_sdk.programs import how_to_install
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _SECRET_OPTION = re.compile(r"pass|pwd|token|secret|key|cred", re.IGNORECASE)
@@ -144,7 +145,7 @@ class Address:
         return text
 
 
-_EXTRAS = {"postgres": "'aegis-masking-provider[postgres]'", "pyspark": "'aegis-masking-provider[spark]'"}
+_EXTRAS = {"postgres": "postgres", "pyspark": "spark"}
 _ORDERS = {"duckdb": orders_in_duckdb, "postgres": orders_in_postgres}
 _LONGEST = 200
 
@@ -187,10 +188,10 @@ def _connected(address: Address) -> Any:  # noqa: ANN401 - see above
         # Connect by path, since Ibis does not decode the path of a URL.
         return ibis.sqlite.connect(address.file) if address.kind == "sqlite" else ibis.connect(address.url)
     except ImportError as error:
-        extra = _EXTRAS.get(address.kind, f"'ibis-framework[{address.kind}]'")
-        raise TableError(
-            f"{address.name}: {error.name or address.kind} is not installed: pip install {extra}"
-        ) from error
+        extra = _EXTRAS.get(address.kind)
+        of_ibis = f"pip install 'ibis-framework[{address.kind}]'"
+        how = how_to_install(f"aegis-masking-provider[{extra}]") if extra else of_ibis
+        raise TableError(f"{address.name}: {error.name or address.kind} is not installed: {how}") from error
     except Exception as error:
         raise TableError(f"{address.name}: cannot connect: {_explained(error, address=address)}") from error
 

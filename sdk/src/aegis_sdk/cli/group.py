@@ -20,6 +20,7 @@ from typer.main import get_command
 
 from aegis_sdk._errors import AegisError
 from aegis_sdk.cli.terminal import InputError, warn
+from aegis_sdk.programs import how_to_install
 
 if TYPE_CHECKING:  # the contract takes longer to load than all that a list of commands needs
     from aegis_sdk._client import Client
@@ -34,8 +35,8 @@ PROVIDER = "provider"
 ENTRY_POINTS = "aegis.commands"
 """The entry point group in which other distributions register a `CommandSection`."""
 
-INSTALL = "pip install 'aegis-masking[provider]'"
-"""The command that installs the provider's package and what it needs."""
+INSTALL: Final = how_to_install("aegis-masking[provider]")
+"""How to have the provider's package and what it needs."""
 
 MOST_AT_FIRST: Final = 8
 """The number of options before the heading `Advanced` in a command's help, including `--help`."""
@@ -180,7 +181,7 @@ class CommandGroup(TyperGroup):
                     formatter.write_dl([(command.name, command.summary) for command in listed])
         if self._lacks_the_provider():
             formatter.write_paragraph()
-            formatter.write_text(f"More, for the provider's tables: {INSTALL}")
+            formatter.write_text(f"More, for tables: {INSTALL}")
 
     def _lacks_the_provider(self) -> bool:
         return self.is_open and not any(

@@ -33,5 +33,5 @@ def test_without_a_library_one_line_says_what_to_install(name, library):
     ran = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith(f"{library}")
-    assert ran.stdout.endswith(" is not installed: pip install 'aegis-masking-provider[synth]'\n")
+    assert ran.stdout.endswith(" is not installed: install 'aegis-masking-provider[synth]' from where you got Aegis\n")
     assert ran.stdout.count("\n") == 1
