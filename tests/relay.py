@@ -1,5 +1,6 @@
-"""A way to the database that begins late, as that of a server which still starts."""
+"""A way to the database that begins late, as that of a server which still starts, or leads to one that seems old."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -18,8 +19,12 @@ class Relay:
 
 
 @contextmanager
-def relay(database_url: str, refused: int = 0) -> Iterator[Relay]:
-    """Listen on a TCP port of this machine, and lead to the socket in the URL of a database."""
+def relay(database_url: str, refused: int = 0, major: bytes = rb"\g<0>") -> Iterator[Relay]:
+    """Listen on a TCP port of this machine, and lead to the socket in the URL of a database.
+
+    Args:
+        major: The major version that the server says to be, of two digits.
+    """
     parts = urlsplit(database_url)
     place = f"{parse_qs(parts.query)['host'][0]}/.s.PGSQL.5432"
 
@@ -30,7 +35,7 @@ def relay(database_url: str, refused: int = 0) -> Iterator[Relay]:
                 return
             with socket.socket(socket.AF_UNIX) as database:
                 database.connect(place)
-                back = threading.Thread(target=_pass_on, args=(database, self.request))
+                back = threading.Thread(target=_pass_on, args=(database, self.request, major))
                 back.start()
                 _pass_on(self.request, database)
                 back.join()
@@ -48,10 +53,10 @@ def relay(database_url: str, refused: int = 0) -> Iterator[Relay]:
             listening.join()
 
 
-def _pass_on(from_: socket.socket, to: socket.socket) -> None:
+def _pass_on(from_: socket.socket, to: socket.socket, major: bytes = rb"\g<0>") -> None:
     """Pass on what comes from one side, until that ends; then the other has its end, too."""
     with suppress(OSError):
         while data := from_.recv(65536):
-            to.sendall(data)
+            to.sendall(re.sub(rb"(?<=server_version\0)\d\d", major, data))
     with suppress(OSError):
         to.shutdown(socket.SHUT_WR)

@@ -27,7 +27,7 @@ from app.cli.environment import (
 )
 from app.platform import log
 from app.platform.database import migrations
-from app.platform.database.migrations import refuse_mismatch
+from app.platform.database.migrations import refuse_mismatch, refuse_old_server
 from app.platform.errors import OperatorError
 from app.platform.http.server import ANSWER_SECONDS
 from app.platform.process.embedded.cluster import home_of, server_account
@@ -98,6 +98,8 @@ def api(example: Annotated[str, typer.Option(envvar="AEGIS_EXAMPLE")] = "") -> N
     settings = settings_of()
     refuse_bad_audit_key(settings)
     log.configure(settings.log_level)
+    if settings.urls is not None:
+        refuse_old_server(settings.urls.service)
     run(settings, example)
 
 

@@ -22,6 +22,7 @@ from app.platform.digests import keyed_digest
 from docs.generate import ROOT
 from tests.answers import OPENAPI
 from tests.app.worker.test_recovery import descendants, runs
+from tests.for_each import for_each
 from tests.postgres import create_database, drop_database, throwaway_directory
 from tests.relay import relay
 from tests.running import address, environment, process
@@ -116,6 +117,22 @@ def test_a_migration_waits_for_a_server_that_still_starts(run, empty_url):
         [told] = map(json.loads, ran.err.splitlines())
         assert (told["event"], "reason" in told) == ("waiting for the database", True)
         assert run("keys", "list", database_url=led.url).code == 0
+
+
+@for_each("command", [("migrate",), ("migrate", "--wait", "60"), ("api",), ("worker",), ("serve",), ("keys", "list")])
+def test_a_server_that_is_too_old_is_refused_in_a_line_and_left_alone(run, empty_url, command):
+    with relay(empty_url, major=b"14") as led:
+        ran = run(*command, database_url=led.url, port="0")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert "PostgreSQL 14." in ran.err
+    assert "the oldest that Aegis works with is 15: upgrade" in ran.err
+    with psycopg.connect(empty_url) as connection:
+        assert connection.execute("SELECT FROM pg_tables WHERE schemaname = 'public'").rowcount == 0
+
+
+def test_the_oldest_server_is_not_refused(run, empty_url):
+    with relay(empty_url, major=b"15") as led:
+        assert run("migrate", database_url=led.url).code == 0
 
 
 def drawn_by_openssl():

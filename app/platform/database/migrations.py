@@ -9,6 +9,7 @@ change the log's tables nor disable the trigger that chains the records.
 
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,9 @@ from app.settings import DatabaseUrls
 
 _log = structlog.get_logger(__name__)
 
+#: The oldest major version of PostgreSQL that is supported: tests run on it, and on that of the embedded server.
+OLDEST_SERVER: Final = 15
+
 #: Attempts of a migration that cannot lock a table, and seconds between them, in which the transactions queued behind
 #: it proceed.
 TRIES: Final = 20
@@ -52,8 +56,10 @@ def upgrade(urls: DatabaseUrls) -> None:
     Raises:
         DatabaseUnavailableError: the database cannot be reached, is too busy, or has no role for the service and none
             can be created.
+        OperatorError: the server is too old.
         SchemaMismatchError: a newer version has migrated it, and this one no longer works with it.
     """
+    refuse_old_server(urls.owner)
     with clear_errors():
         try:
             _upgrade(urls.owner)
@@ -68,6 +74,21 @@ def upgrade(urls: DatabaseUrls) -> None:
             raise DatabaseUnavailableError(
                 "The database must be migrated by its owner: set AEGIS_OWNER_DATABASE_URL to the owner's URL."
             ) from None
+
+
+def refuse_old_server(url: str) -> None:
+    """Refuse a server that is too old. Whether there is one is left to what comes next.
+
+    Raises:
+        OperatorError: it is older than the oldest version that is supported.
+    """
+    with suppress(psycopg.Error), psycopg.connect(url, **REACHABLE) as connection:
+        major, minor = divmod(connection.info.server_version, 10_000)
+        if major < OLDEST_SERVER:
+            raise OperatorError(
+                f"The server is PostgreSQL {major}.{minor}, and the oldest that Aegis works with is {OLDEST_SERVER}: "
+                "upgrade the server first."
+            )
 
 
 def wait_for_server(url: str) -> None:
@@ -109,6 +130,7 @@ def wait(url: str, seconds: float) -> None:
 
     Raises:
         DatabaseUnavailableError: the database cannot be reached.
+        OperatorError: the server is too old.
         SchemaMismatchError: this version does not work with it.
     """
     deadline = time.monotonic() + seconds
@@ -183,7 +205,9 @@ def refuse_mismatch(url: str) -> None:
     Raises:
         SchemaMismatchError: this version does not work with it.
         DatabaseUnavailableError: the database cannot be reached.
+        OperatorError: the server is too old.
     """
+    refuse_old_server(url)
     try:
         with psycopg.connect(url, **REACHABLE) as connection:
             row = connection.execute(SCHEMA).fetchone()
