@@ -119,7 +119,7 @@ SECTION = CommandSection(
             commands=(
                 Command(
                     "aegis_sdk.cli.dsp:catalog",
-                    "List what a provider offers over the Dataspace Protocol.",
+                    "List what a provider offers over the Dataspace Protocol, and the privacy that each promises.",
                     "aegis dsp catalog https://data.hospital.example",
                 ),
                 Command(

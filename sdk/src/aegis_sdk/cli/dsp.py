@@ -39,7 +39,7 @@ def catalog(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most datasets.")] = 100,
     as_json: JsonOption = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """List what a provider offers over the Dataspace Protocol, and the privacy that each offer promises.
+    """List what a provider offers over the Dataspace Protocol, and the privacy that each promises.
 
     The key for the provider is that of AEGIS_API_KEY.
     """
