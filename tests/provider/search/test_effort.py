@@ -11,7 +11,7 @@ import pytest
 from aegis_provider import PlanError, Requirement, apply, find_configurations, load_plan, prepare_entry
 from aegis_provider.control import LastingRandomness
 from aegis_provider.search import budget as budget_module
-from aegis_provider.search import exploration as exploration_module
+from aegis_provider.search import explorations
 from tests.for_each import for_each, for_some
 
 KS = (2, 3, 5, 10)
@@ -37,8 +37,8 @@ def made(folder, seed, records, attributes=4):
 def limited(monkeypatch, evaluations, *, lattice):
     """Let a search make so few evaluations, and treat the lattice as one beyond these sizes."""
     monkeypatch.setattr(budget_module, "EFFORTS", {"normal": evaluations})
-    monkeypatch.setattr(exploration_module, "_QUICKLY_DECIDED", lattice)
-    monkeypatch.setattr(exploration_module, "LARGEST_LATTICE", lattice)
+    monkeypatch.setattr(explorations, "_QUICKLY_DECIDED", lattice)
+    monkeypatch.setattr(explorations, "LARGEST_LATTICE", lattice)
 
 
 @for_some(1, "seed", range(3))

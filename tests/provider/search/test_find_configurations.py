@@ -21,6 +21,7 @@ from aegis_provider.counting import published_domain
 from aegis_provider.plan.model import Limits
 from aegis_provider.search import evaluation as evaluation_module
 from aegis_provider.search import exploration as exploration_module
+from aegis_provider.search import explorations
 from aegis_provider.search import problem as problem_module
 from tests.for_each import for_each, for_some
 from tests.provider.search import search_oracle as oracle
@@ -309,10 +310,10 @@ def test_of_a_lattice_too_large_to_decide_the_best_is_found_and_proven(tmp_path,
     except NothingHoldsError:
         every = None
     monkeypatch.setattr(evaluation_module, "LARGEST_LATTICE", 0)
-    monkeypatch.setattr(exploration_module, "LARGEST_LATTICE", 0)
+    monkeypatch.setattr(explorations, "LARGEST_LATTICE", 0)
     monkeypatch.setattr(exploration_module, "_IDLE_ROUNDS", 20)
     if seed % 4 > 1:  # searched nearby first
-        monkeypatch.setattr(exploration_module, "_QUICKLY_DECIDED", 0)
+        monkeypatch.setattr(explorations, "_QUICKLY_DECIDED", 0)
     if every is None:
         with pytest.raises(NothingHoldsError):
             find_configurations(table, plan, Requirement(require, share), seconds=HOURS)

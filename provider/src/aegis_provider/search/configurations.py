@@ -19,7 +19,8 @@ from aegis_provider.processes import Progress
 from aegis_provider.search.budget import Clock, work_of
 from aegis_provider.search.coarser_labels import shown_coarsely
 from aegis_provider.search.evaluation import Evaluation
-from aegis_provider.search.exploration import Exploration, explore_each
+from aegis_provider.search.exploration import Exploration
+from aegis_provider.search.explorations import explore_each
 from aegis_provider.search.giving_way import nothing_meets, what_gives_way
 from aegis_provider.search.lattice import Node
 from aegis_provider.search.problem import Problem, Requirement, in_words

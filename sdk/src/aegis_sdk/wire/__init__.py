@@ -151,9 +151,6 @@ from aegis_sdk.wire.entry import (
     DESCRIPTION_LENGTH,
     EntryDocument,
     NotJsonError,
-    Visibility,
-    VisibilityPatch,
-    VisibleTo,
     publishable,
     read_entry,
     read_json,
@@ -190,6 +187,7 @@ from aegis_sdk.wire.saved_searches import SavedSearch, SavedSearchList, SearchRe
 from aegis_sdk.wire.scores import Scores
 from aegis_sdk.wire.transfer import ATTRIBUTE_MEASURES, TRANSFER_MEASURES, Estimate, Holdout, Transfer, figure_limits
 from aegis_sdk.wire.values import COUNT_MAX, EntryName
+from aegis_sdk.wire.visibility import Visibility, VisibilityPatch, VisibleTo
 from aegis_sdk.wire.webhooks import (
     AdviceEvent,
     EntryEvent,

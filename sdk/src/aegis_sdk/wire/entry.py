@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 from pydantic import ConfigDict, Field
 from pydantic_core import from_json
@@ -38,8 +38,6 @@ from aegis_sdk.wire.documents import (
     CheckedRequest,
     Fault,
     Location,
-    Request,
-    fault,
     refuse,
     refuse_repeated_members,
     within,
@@ -63,45 +61,15 @@ from aegis_sdk.wire.values import (
     JsonObject,
     Text,
     Unit,
-    instead_of_pydantic,
     is_deeper,
     json_size,
     repeats,
 )
+from aegis_sdk.wire.visibility import Visibility, tenant_faults
 
 
 class NotJsonError(ValueError):
     """The bytes are not JSON (RFC 8259) in UTF-8."""
-
-
-class VisibleTo(Request):
-    """Visibility to the named tenants."""
-
-    tenants: Identifiers = Field(description="Tenants that see the entry besides its own")
-
-
-def _visibility(value: object) -> object:
-    """Validate a visibility. Pydantic's own check of a union would add its alternatives to the pointers."""
-    if isinstance(value, VisibleTo) or value in ("private", "all"):
-        return value
-    if isinstance(value, dict):
-        return VisibleTo.model_validate(value)
-    raise fault('Visibility must be "private", "all" or {"tenants": [...]}')
-
-
-Visibility = Annotated[Literal["private", "all"] | VisibleTo, instead_of_pydantic(_visibility)]
-"""`private`: only its own tenant; `all`: every caller; or its own tenant and the named ones."""
-
-
-class VisibilityPatch(CheckedRequest):
-    """A change of an entry's visibility, without a new version."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"visibility": {"tenants": ["partner"]}}]})
-
-    visibility: Visibility = Field(description="`private`, `all` or the named tenants")
-
-    def _faults(self) -> Iterator[Fault]:
-        return tenant_faults(self.visibility)
 
 
 class EntryDocument(CheckedRequest):
@@ -374,7 +342,6 @@ DESCRIPTION_LENGTH = 20_000
 KEYWORDS = 50
 KEYWORD_LENGTH = 100
 VALUE_LENGTH = 1_000
-TENANTS = 1_000
 ATTRIBUTES = 20_000
 PAIRS = 50_000
 CONFIGURATIONS = 1_000_000
@@ -421,13 +388,6 @@ def _too_many(members: Mapping[str, object]) -> Iterator[Fault]:
     for name, items in members.items():
         if isinstance(items, list) and len(items) > _MOST[name]:
             yield (name,), f"Has {len(items)} items; at most {_MOST[name]} are accepted"
-
-
-def tenant_faults(visibility: str | VisibleTo) -> Iterator[Fault]:
-    """The fault of naming too many tenants."""
-    if not isinstance(visibility, str) and len(visibility.tenants) > TENANTS:
-        given = len(visibility.tenants)
-        yield ("visibility", "tenants"), f"Has {given} items; at most {TENANTS} are accepted. Use all instead"
 
 
 def _size_faults(attribute: Attribute) -> Iterator[Fault]:
