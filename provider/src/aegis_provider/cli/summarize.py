@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,7 +22,7 @@ from aegis_sdk.cli.options import JsonOption
 from aegis_sdk.cli.terminal import InputError, print_json, progress_bar, say, warn
 
 if TYPE_CHECKING:
-    from aegis_provider.control import Control, Controlled
+    from aegis_provider.control import Control, Controlled, LastingRandomness
     from aegis_provider.plan.model import Plan
     from aegis_provider.prepare import PreparedEntry
 
@@ -85,7 +86,7 @@ def summarize(
     from aegis_provider.identifiers import accepted_in_words
     from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
-    from aegis_provider.prepare import ONE_MORE_LOOK, accepted_in_entry, prepare_entry, refuse_outputs
+    from aegis_provider.prepare import ONE_MORE_LOOK, accepted_in_entry, refuse_outputs
     from aegis_provider.table import delimiter_in, table_name
 
     minimum = _minimum(min_cell, plan_output, merge_rare_labels=merge_rare_labels)
@@ -102,26 +103,10 @@ def summarize(
         refuse_early(intended, controls, delimiter=delimiter)
     say(f"counting {table_name(table)} ...")
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
-    wanted: Mapping[str, Any] = {"name": name, "exact": exact, "pairs": pairs, "accept_identifiers": accept_identifiers}
     chance = LastingRandomness(warning=ONE_MORE_LOOK) if new_randomness else None
-    outputs = (output, *filter(None, [plan_output]))
-    if pairs and not exact and not controls:  # as a release is counted
-        from aegis_provider.state import lasting_randomness
-        from aegis_provider.workflow.entry import entry_of_release
-
-        how_released = {"accept_identifiers": accept_identifiers, **how}
-        with none_if_refused(*outputs):
-            prepared = entry_of_release(
-                table, intended, name, chance or lasting_randomness(), progress_bar, how_released
-            )
-    else:
-        with none_if_refused(*outputs), progress_bar("counting") as progress:
-            prepared = prepare_entry(table, intended, controls, chance=chance, progress=progress, **wanted, **how)
-    if intended.generated:
-        from aegis_provider.synth.offer import with_generated
-
-        with none_if_refused(*outputs), progress_bar("comparing releases") as progress:
-            prepared = with_generated(prepared, progress=progress, **how)
+    wanted = _Wanted(name, controls, chance, exact=exact, pairs=pairs, accept_identifiers=accept_identifiers)
+    with none_if_refused(output, *filter(None, [plan_output])):
+        prepared = _counted(table, intended, wanted, how)
     _warn(prepared, plan_output)
     prepared.write(output, plan_output)
     spent = "" if epsilon is None else _spent(table, intended, output, name, epsilon, how)
@@ -134,6 +119,43 @@ def summarize(
             typer.echo(f"epsilon spent on this table if you share all entries that were made of it: {spent}")
         if accept_identifiers and (found := accepted_in_entry(prepared, **how)):
             typer.echo(accepted_in_words(found))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The entry that is wanted. `chance`: what its rounding is drawn by; by default, that of this computer."""
+
+    name: str
+    controls: Sequence[Control]
+    chance: LastingRandomness | None
+    exact: bool
+    pairs: bool
+    accept_identifiers: bool
+
+
+def _counted(table: str, plan: Plan, wanted: _Wanted, how: Mapping[str, Any]) -> PreparedEntry:
+    """Count the entry that is wanted: as that of a release if it has pairs, and nothing else is said of its counts."""
+    from aegis_provider.prepare import prepare_entry
+
+    accepts = {"accept_identifiers": wanted.accept_identifiers}
+    if wanted.pairs and not wanted.exact and not wanted.controls:
+        from aegis_provider.state import lasting_randomness
+        from aegis_provider.workflow.entry import entry_of_release
+
+        chance = wanted.chance or lasting_randomness()
+        prepared = entry_of_release(table, plan, wanted.name, chance, progress_bar, {**accepts, **how})
+    else:
+        about: Mapping[str, Any] = {"name": wanted.name, "exact": wanted.exact, "pairs": wanted.pairs, **accepts}
+        with progress_bar("counting") as progress:
+            prepared = prepare_entry(
+                table, plan, wanted.controls, chance=wanted.chance, progress=progress, **about, **how
+            )
+    if plan.generated:
+        from aegis_provider.synth.offer import with_generated
+
+        with progress_bar("comparing releases") as progress:
+            prepared = with_generated(prepared, progress=progress, **how)
+    return prepared
 
 
 def _spent(table: str, intended: Plan, output: Path, name: str, epsilon: float, how: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from aegis_provider.files import written_whole
 from aegis_provider.ledger import SOME_HELD_BACK
@@ -110,59 +110,82 @@ def _fits(card: Mapping[str, Any]) -> bool:
     return len(json.dumps(card).encode()) <= LARGEST_CARD
 
 
+#: The card of a release of which nothing is known. Its verdict is that of all that is delivered.
+_NOTHING_KNOWN: Final = Card(
+    table="",
+    label="",
+    made="",
+    versions={},
+    aim="",
+    required=(),
+    configuration="",
+    plan_digest=None,
+    passed=True,
+    verdict="",
+    privacy_verdict="",
+    alone=Alone(None, {}),
+    together_verdict="",
+    records=0,
+    suppresses=False,
+    left_out=None,
+    suppressed_cells=0,
+    promised={},
+    reached={},
+    highest_risk=(None, None),
+    warnings=(),
+    labels={},
+    columns=(),
+    never_shared={},
+    kept=None,
+    measure="",
+    service=None,
+    basis="",
+    considered=0,
+    predicted=None,
+    runner_up=None,
+    frontier=(),
+    measured=(),
+    check="",
+    unfinished=(),
+)
+
+
 def _measured_card(plan: Plan, request: DataRequest, entry: EntryDocument, masked: Masked, alone: Alone) -> Card:
     """Return the card of a release of which only the masked table is known; its head alone is delivered."""
     configuration, checked = request.configuration or "", masked.checked
-    judged = 1 if checked is None else max(1, checked.judged)
     columns = columns_of(plan, plan.configuration(configuration))
-    return Card(
+    card = replace(
+        _NOTHING_KNOWN,
         table=request.entry.name,
         label=entry.label.name,
-        made="",
-        versions={},
-        aim="",
-        required=(),
         configuration=configuration,
-        plan_digest=None,
-        passed=True,  # others are not delivered
-        verdict="",
-        privacy_verdict="",
         alone=alone,
-        together_verdict="",
         records=masked.records,
         suppresses=bool(masked.suppressed or masked.held_back),
-        left_out=None,
-        suppressed_cells=0,
-        promised={},
         reached=masked.privacy,
-        highest_risk=(None, None),
         warnings=masked.told,
-        labels={},
         columns=tuple(
             CardColumn(each.name, each.role, each.becomes, None, None, each.masking != DROP) for each in columns
         ),
         never_shared={name: without_values(why) for name, why in plan.left_out.items()},
         kept=None if request.cost is None else request.cost.utility_share,
-        measure="",
-        service=None,
-        basis="",
-        considered=0,
-        predicted=None,
-        runner_up=None,
-        frontier=(),
-        measured=(),
-        check="",
-        unfinished=(),
         holds=True if masked.privacy else None,
-        certain=0.0 if checked is None else checked.certain / judged,
-        guessable=0.0 if checked is None else checked.guessable / judged,
         made_up=made_up_rows(entry, configuration),
         consumer=request.consumer,
         purpose=request.purpose,
         people=people_of(entry, None if checked is None else checked.known),
-        by_label={}
-        if checked is None
-        else {  # nobody can count people in a masked table
+    )
+    return card if checked is None else _with_privacy(card, checked, entry)
+
+
+def _with_privacy(card: Card, checked: Checked, entry: EntryDocument) -> Card:
+    """Return the card with what the privacy check of the masked table found, besides the criteria."""
+    judged = max(1, checked.judged)
+    return replace(
+        card,
+        certain=checked.certain / judged,
+        guessable=checked.guessable / judged,
+        by_label={  # nobody can count people in a masked table
             label: CardTask(None, numbers if entry.people is None else {})
             for label, numbers in checked.by_label.items()
         },

@@ -80,7 +80,9 @@ def load_plan(path: Path, *, configurations_needed: bool = True, source: str = "
     configurations = tuple(_configurations(stated, chosen, label, vouched)) if stated else ()
     generated = _generated(fields, vouched, [configuration.id for configuration in configurations])
     _refuse_strays(fields, configurations, generated)
-    _refuse_unshown(root, other_labels, configurations)
+    dropped = [name for name in other_labels if {each.maskings[name] for each in configurations} == {DROP}]
+    if dropped:
+        root.fail(f"labels: every configuration drops {dropped[0]!r}; let one show it, or delete it from `labels`")
     sensitive, quasi_identifiers = _roles(fields, [label, *other_labels], attributes)
     seed = _seed(root, fields, attributes)
     left_out = _left_out(fields, [label, *(attribute.name for attribute in attributes)])
@@ -141,13 +143,6 @@ def _with_labels(attributes: tuple[Attribute, ...], labels: Sequence[str]) -> tu
     """Return the attributes, and one for each of these labels that is not among them: shown as it is by default."""
     described = [attribute.name for attribute in attributes]
     return (*attributes, *(Attribute(name, None, ()) for name in labels if name not in described))
-
-
-def _refuse_unshown(root: Element, labels: Sequence[str], configurations: Sequence[Configuration]) -> None:
-    """Refuse a label that every configuration drops."""
-    for name in labels if configurations else ():
-        if all(each.maskings[name] == DROP for each in configurations):
-            root.fail(f"labels: every configuration drops {name!r}; let one show it, or delete it from `labels`")
 
 
 def is_sketch(path: Path) -> bool:

@@ -42,21 +42,14 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
     # An error in the label's unit tells with `R2` the variance, which one person's number may decide.
     scored = [(entry.label.name, entry.label.scores), *((each.name, each.scores) for each in entry.attributes)]
     varying = {name for name, scores in scored if scores is not None and scores.variance is not None}
-    release, before = card.highest_risk
-    reached, control = dict(card.reached), entry.disclosure_control
+    control = entry.disclosure_control
     left_out = None if card.holds_back else _left_out(card.left_out, chosen)
-    certain, guessable = _share(card.certain) or 0.0, round(card.guessable, _SHARE_DIGITS)
-    if entry.people is not None:  # nobody can count them in a masked table
-        certain, guessable = (share_of_people(each, entry.people) for each in (card.certain, card.guessable))
-    if (entry.rows_per_person or 1) > 1 and "k" in reached:
-        reached = _without_people(reached, published, entry)
-        release = 1 / reached["k"] if release is not None and "k" in reached else None
 
     def told(measured: Mapping[str, float], stated: Mapping[str, float]) -> dict[str, float]:
         return coarse_privacy(_without_people(measured, stated, entry), stated, entry, chosen, sensitive)
 
     return replace(
-        card,
+        _with_shares_of_people(card, published, entry),
         table=PurePath(card.table).name,
         plan_digest=None,
         rounded_to=None if control is None else control.rounded_to,
@@ -65,14 +58,11 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
         promised={
             name: published.get(name, number) for name, number in card.promised.items() if _is_told(name, published)
         },
-        reached=told(reached, published),
-        highest_risk=(release, None if before is None else _share(min(before, HIGHEST_SAID))),
+        reached=told(card.reached, published),
         labels=_labels(card.labels, entry, chosen),
         columns=tuple(replace(column, kept=_share(column.kept), lost=_share(column.lost)) for column in card.columns),
         never_shared={name: without_values(reason) for name, reason in card.never_shared.items()},
-        certain=certain,
         kept=_share(card.kept),
-        guessable=guessable,
         predicted=_interval(card.predicted),
         runner_up=None if card.runner_up is None else (card.runner_up[0], _share(card.runner_up[1])),
         frontier=tuple(_choice(choice, known.get(choice.configuration)) for choice in card.frontier),
@@ -84,6 +74,19 @@ def public(card: Card, entry: EntryDocument, sensitive: tuple[str, ...]) -> Card
             for label, task in card.by_label.items()
         },
     )
+
+
+def _with_shares_of_people(card: Card, published: Mapping[str, float], entry: EntryDocument) -> Card:
+    """Return the card with risks that can be read off a masked table, in which nobody can count people."""
+    release, before = card.highest_risk
+    certain, guessable = _share(card.certain) or 0.0, round(card.guessable, _SHARE_DIGITS)
+    if entry.people is not None:
+        certain, guessable = (share_of_people(each, entry.people) for each in (card.certain, card.guessable))
+    if (entry.rows_per_person or 1) > 1 and "k" in card.reached:
+        k = _without_people(card.reached, published, entry).get("k")
+        release = None if release is None or k is None else 1 / k
+    highest = release, None if before is None else _share(min(before, HIGHEST_SAID))
+    return replace(card, certain=certain, guessable=guessable, highest_risk=highest)
 
 
 def _without_people(

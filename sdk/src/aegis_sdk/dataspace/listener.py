@@ -45,20 +45,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(self._take)
 
     def _answer(self, act: Callable[[list[str]], dict[str, Any] | None]) -> None:
-        parts = self.path.strip("/").split("/")
+        parts, secret = self.path.strip("/").split("/"), self.server.secret.encode()
+        places = [place for place, part in enumerate(parts, 1) if secrets.compare_digest(part.encode(), secret)]
         with self.server.taking:
             try:
-                below = self._below_secret(parts)
-                said = None if below is None else act(below)
+                said = act([unquote(part) for part in parts[places[0] :]]) if places else None
                 self._send(404 if said is None else 200, said or {})
             except MisplacedError as error:
                 self._send(error.status, _error(parts, str(error)))
-
-    def _below_secret(self, parts: list[str]) -> list[str] | None:
-        """The parts of the path after the secret; None if it lacks that."""
-        secret = self.server.secret.encode()
-        places = [n for n, part in enumerate(parts) if secrets.compare_digest(part.encode(), secret)]
-        return [unquote(part) for part in parts[places[0] + 1 :]] if places else None
 
     def _read(self, path: list[str]) -> dict[str, Any] | None:
         return self.server.inbox.read(path[0], path[1]) if len(path) == 2 else None  # noqa: PLR2004 - kind and id

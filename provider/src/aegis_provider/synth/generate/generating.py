@@ -87,11 +87,7 @@ def generate(
     knobs = usual_knobs(method) if knobs is None else knobs
     _refuse_unheeded(method, chosen, knobs, wish)
     guarantee = chosen.guarantee(knobs)
-    if guarantee and plan.person and plan.rows_per_person is None:
-        raise PlanError(
-            f"{plan.source}: rows_per_person: state it; the default would tell how many records people have"
-        )
-    learns = knobs_of_records(knobs, guarantee, plan.rows_per_person or 1) if guarantee and plan.person else knobs
+    learns = _knobs_of_people(plan, knobs, guarantee) if guarantee and plan.person else knobs
     attributes = _generable(plan)
     _refuse_output(output, table, plan, escape_formulas=escape_formulas)
     seed = secrets.randbits(63) if wish.seed is None else wish.seed
@@ -135,6 +131,15 @@ def generate(
         accepted=_accepted(texts, reasons) if accept_identifiers else {},
         people=people,
     )
+
+
+def _knobs_of_people(plan: Plan, knobs: Knobs, guarantee: tuple[float, float]) -> Knobs:
+    """Return the knobs that guarantee for a person what these do for a record."""
+    if plan.rows_per_person is None:
+        raise PlanError(
+            f"{plan.source}: rows_per_person: state it; the default would tell how many records people have"
+        )
+    return knobs_of_records(knobs, guarantee, plan.rows_per_person)
 
 
 def _scores_of_levels(table: Table, plan: Plan, label: Column, levels: Levels) -> FloatArray | None:

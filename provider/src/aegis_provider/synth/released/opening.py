@@ -181,25 +181,18 @@ def open_release(
         if plan is not None and configuration is not None:
             chosen = plan.configuration(configuration)
             known, opaque = meanings_by_plan(original, plan, chosen, records), masked_elsewhere(plan, chosen)
-        common = [name for name in records.names if name in alike]
-        if not common:
+        if not any(name in alike for name in records.names):
             raise TableError(f"{masked.name}: no column of {original.name} is in it; give a release of that table")
-        size = masked.records()
-        if not size:
-            raise TableError(f"{masked.name}: no record; give a release that has some")
-        rows = drawn(size, MOST_RECORDS, seed)
-        texts = rows_of(masked.batches([alike[each] for each in common]), rows).rename_columns(common)
-        released = replace(
-            Released.of(records, texts, known).stated(opaque),
-            not_read=tuple(each for each in masked.columns if each not in alike.values()),
-        )
+        size, texts = _sample(masked, {name: alike[name] for name in records.names if name in alike}, seed)
+        not_read = tuple(each for each in masked.columns if each not in alike.values())
+        released = replace(Released.of(records, texts, known).stated(opaque), not_read=not_read)
         is_masked = configuration is not None or released.is_masked
         share = 0.0 if is_masked and holdout is None else held_out_share(plan, holdout)
         held_out = held_out_of(records if plan is None else learnt(records, plan), share)
         seen = records.take(~held_out)
         if len(seen) < FEWEST:
             raise TableError(f"{original.name}: {len(seen)} records are not held out; lower --holdout")
-        lacking = tuple(name for name in records.names if name not in common)
+        lacking = tuple(name for name in records.names if name not in alike)
         of_label, of_records, unseen = records.column(label), original.records(), records.take(held_out)
         scores = None
         if plan is not None:
@@ -208,6 +201,15 @@ def open_release(
         if is_masked and share and (configuration is None or opened.is_as_large):
             raise TableError(f"{masked.name}: {SEEN_ALL}; leave --holdout out")
         return opened
+
+
+def _sample(masked: Table, columns: Mapping[str, str], seed: int) -> tuple[int, pa.Table]:
+    """Return the number of records of a release, and at most `MOST_RECORDS` of them, with its columns renamed."""
+    size = masked.records()
+    if not size:
+        raise TableError(f"{masked.name}: no record; give a release that has some")
+    rows = drawn(size, MOST_RECORDS, seed)
+    return size, rows_of(masked.batches([*columns.values()]), rows).rename_columns([*columns])
 
 
 def _refuse_other_delimiters(original: Table, masked: Table) -> None:
