@@ -143,12 +143,11 @@ def start(
         OutputError: The plan cannot be written.
     """
     refuse_overwriting(output, table)
-    there = load_plan(output, configurations_needed=False) if output.exists() else None
+    there, sketch = _read(output, label)
     stated: Mapping[str, Attribute] = {}
-    if there is not None and is_sketch(output):
-        of_label, stated = there.label, {attribute.name: attribute for attribute in there.attributes}
-        other_labels = other_labels or there.other_labels
-        fold_case, there = fold_case or there.fold_case, None if of_label == label else there
+    if sketch is not None:
+        stated = {attribute.name: attribute for attribute in sketch.attributes}
+        other_labels, fold_case = other_labels or sketch.other_labels, fold_case or sketch.fold_case
     new_labels = () if there is not None else _checked_labels(output, (label, *other_labels))
     separator = delimiter if delimiter is not None else delimiter_in(table, label)
     with open_table(table, delimiter=separator, memory_limit=memory_limit, most_columns=MOST_COLUMNS) as given:
@@ -183,9 +182,7 @@ def start(
         attributes, leaks = _drafted(as_read, whose, survey, named, kept, bins, least, progress)
         if there is not None:
             leaks = replace(leaks, telling={**_telling_already(opened, there), **leaks.telling})
-        copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
-        survey = replace(survey, left_out={**survey.left_out, **leaks.left_out, **copied})
-        left_out = _left_out(survey, [attribute.column.name for attribute in attributes], names)
+        left_out = _left_out(survey, leaks, [attribute.column.name for attribute in attributes], names)
         others = _labels_beside(as_read, survey.others, bins, there)
         (labels, unlabelled), source = _labels_of(as_read, label, survey.label.records), described(opened)
     if there is None:
@@ -197,6 +194,17 @@ def start(
     about = output, opened.delimiter, source, survey.label.records, labels, least, attributes, left_out, there_already
     repeating = _repeating(columns[1:], left_out)
     return Started(*about, tuple(new), unlabelled, leaks, repeating, people, _doubts(columns[:number]), others)
+
+
+def _read(output: Path, label: str) -> tuple[Plan | None, Plan | None]:
+    """Return the plan that is there, which stays, and the one that only says how to read columns, which is replaced.
+
+    A plan of the second kind for another label is both: it is refused later.
+    """
+    there = load_plan(output, configurations_needed=False) if output.exists() else None
+    if there is None or not is_sketch(output):
+        return there, None
+    return None if there.label == label else there, there
 
 
 def _refuse_survey(survey: Survey, there: Plan | None, output: Path, table: str) -> None:
@@ -310,11 +318,12 @@ def _telling_already(table: Table, plan: Plan) -> dict[str, float]:
     return telling_among(CountedTable.of(table, Plan("", plan.label, plain, (), {})), plan.label) if plain else {}
 
 
-def _left_out(survey: Survey, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """Return why columns are not drafted, in order: unsuitable ones, and those with too little information."""
+def _left_out(survey: Survey, leaks: Leaks, attributes: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return why columns are not drafted, in order: unsuitable ones, leaks, copies, and those that tell too little."""
+    copied = {name: f"a copy of {shown(of)}, which is enough" for name, [of] in leaks.copies.items()}
     less = f"tells less about {shortened(survey.label.name)} than {MOST_DRAFTED} others; --add NAME drafts it"
     surplus = {column.name: less for column in survey.to_draft if column.name not in attributes}
-    reasons = {**surplus, **survey.left_out}
+    reasons = {**surplus, **survey.left_out, **leaks.left_out, **copied}
     return {name: reasons[name] for name in columns if name in reasons}
 
 

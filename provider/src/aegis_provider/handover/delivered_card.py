@@ -136,17 +136,6 @@ _NOTHING_KNOWN: Final = Card(
     labels={},
     columns=(),
     never_shared={},
-    kept=None,
-    measure="",
-    service=None,
-    basis="",
-    considered=0,
-    predicted=None,
-    runner_up=None,
-    frontier=(),
-    measured=(),
-    check="",
-    unfinished=(),
 )
 
 

@@ -177,7 +177,7 @@ class CardService:
     entry: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Card:
     """What a release is, and why it can be shared.
 
@@ -265,17 +265,17 @@ class Card:
     labels: Mapping[str, CardLabel]
     columns: tuple[CardColumn, ...]
     never_shared: Mapping[str, str]
-    kept: float | None
-    measure: str
-    service: CardService | None
-    basis: str
-    considered: int
-    predicted: Interval | None
-    runner_up: tuple[str, float | None] | None
-    frontier: tuple[CardChoice, ...]
-    measured: tuple[CardAuc, ...]
-    check: str
-    unfinished: tuple[str, ...]
+    kept: float | None = None
+    measure: str = ""
+    service: CardService | None = None
+    basis: str = ""
+    considered: int = 0
+    predicted: Interval | None = None
+    runner_up: tuple[str, float | None] | None = None
+    frontier: tuple[CardChoice, ...] = ()
+    measured: tuple[CardAuc, ...] = ()
+    check: str = ""
+    unfinished: tuple[str, ...] = ()
     comparison: Comparison | None = None
     cut: str = ""
     rounded_to: int | None = None

@@ -176,22 +176,16 @@ def card_of(
         service: The service that ranked the configurations, if any.
         published: Whether others may read the card; then it omits names that disclose raw values.
     """
-    applied, advice, entry = findings.masked.applied, findings.advice, findings.entry
-    telling = findings.summarised.telling
-    faults = entry_faults(entry.name, findings.judged, telling, summarize, published=published)
-    shares = dict(
-        zip((configuration.id for configuration in findings.search.configurations), findings.search.shares, strict=True)
-    )
-    runner_up = advice.runner_up
-    shared = [column.name for column in findings.assessed.columns if column.masking != DROP]
-    return Card(
+    applied, entry, best = findings.masked.applied, findings.entry, findings.advice.best.id
+    faults = entry_faults(entry.name, findings.judged, findings.summarised.telling, summarize, published=published)
+    card = Card(
         table=table,
         label=aim.label,
         made=datetime.now(UTC).date().isoformat(),
         versions={name: version(name) for name in _PACKAGES},
         aim=aim.described(),
         required=tuple(aim.require),
-        configuration=advice.best.id,
+        configuration=best,
         plan_digest=plan_digest,
         passed=not faults and findings.together.passed,
         verdict=faults[0] if faults else judged_line(entry.name, findings.judged, summarize),
@@ -209,33 +203,55 @@ def card_of(
         labels=_labels(findings.masked.labels),
         columns=tuple(_columns(findings, listed=not faults)),
         never_shared=plan.left_out,
+        service=service,
+        unfinished=tuple(_unfinished(findings)),
+        cut="; ".join(_cut(findings)),
+        made_up={} if faults else made_up_rows(entry, best),
+        about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(best),
+    )
+    return _with_worth(_with_risks(card, findings), findings, plan)
+
+
+def _with_risks(card: Card, findings: Findings) -> Card:
+    """Return the card with what the release discloses about people, besides the privacy criteria."""
+    assessed = findings.assessed
+    shared = [column.name for column in assessed.columns if column.masking != DROP]
+    return replace(
+        card,
+        telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
+        holds=False if findings.masked.applied.checked.shown.below_k else assessed.passed,
+        certain=assessed.certain / max(1, assessed.judged),
+        guessable=assessed.guessable,
+        people=people_of(findings.entry, assessed.known),
+        repeating=findings.repeating,
+    )
+
+
+def _with_worth(card: Card, findings: Findings, plan: Plan) -> Card:
+    """Return the card with what the release is worth: why it was chosen, and what models reach on it."""
+    advice, search, runner_up = findings.advice, findings.search, findings.advice.runner_up
+    ids = (configuration.id for configuration in search.configurations)
+    shares = dict(zip(ids, search.shares, strict=True))
+    card = replace(
+        card,
         kept=shares.get(advice.best.id),
         measure=advice.measure,
-        service=service,
         basis=advice.basis,
         considered=len(advice.ranking),
-        predicted=None if isinstance(findings.check, str) else findings.check.shares.get(advice.best.id),
         runner_up=None if runner_up is None else (runner_up.id, shares.get(runner_up.id)),
         frontier=tuple(sorted(_frontier(findings, plan), key=lambda each: sorted(each.require.items()))),
-        measured=() if isinstance(findings.check, str) else tuple(_measured(findings.check)),
-        check="" if isinstance(findings.check, str) else "; ".join([_held(findings), *findings.check.notes]),
-        unfinished=tuple(_unfinished(findings)),
-        telling_label=tuple(name for name in findings.summarised.telling_label if name in shared),
-        cut="; ".join(_cut(findings)),
-        holds=False if findings.masked.applied.checked.shown.below_k else findings.assessed.passed,
-        certain=findings.assessed.certain / max(1, findings.assessed.judged),
-        guessable=findings.assessed.guessable,
-        made_up={} if faults else made_up_rows(entry, advice.best.id),
-        about=ConfigurationNames.of(entry.model_dump(include=_NAMED)).name(advice.best.id),
-        limits=findings.search.limits,
+        limits=search.limits,
         weights=plan.weights,
         comparison=findings.comparison if isinstance(findings.comparison, Comparison) else None,
-        people=people_of(entry, findings.assessed.known),
-        repeating=findings.repeating,
         chosen=advice.named is not None,
         by_label=dict(_tasks(findings, plan)),
         expected=findings.expected,
     )
+    check = findings.check
+    if isinstance(check, str):
+        return card
+    notes = "; ".join([_held(findings), *check.notes])
+    return replace(card, predicted=check.shares.get(advice.best.id), measured=tuple(_measured(check)), check=notes)
 
 
 def _tasks(findings: Findings, plan: Plan) -> Iterator[tuple[str, CardTask]]:
