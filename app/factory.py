@@ -129,7 +129,7 @@ class Factory:
 
     def saved_searches(self) -> SavedSearchService:
         """The service for saved searches."""
-        return SavedSearchService(self.catalogue(), SavedSearchStore(self.session), AuditStore(self.session))
+        return SavedSearchService(SavedSearchStore(self.session), self.catalogue(), AuditStore(self.session))
 
     def advice(self, recent: RecentVersions) -> AdviceService:
         """The service for questions and answers, with its cache of versions."""

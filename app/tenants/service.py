@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Generic
 
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
 from app.platform.callers import Caller, administered_tenant, refuse_name
-from app.platform.errors import QuotaExceededError, QuotaSpentError, RoleNotAllowedError
+from app.platform.errors import NotFoundError, QuotaExceededError, QuotaSpentError, RoleNotAllowedError
 from app.tenants.model import CountedTenant, Quota, TenantPolicy, Usage
-from app.tenants.store import QuotaStore, TenantStore
+from app.tenants.store import Owned, OwnedStore, QuotaStore, TenantStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,35 @@ class TenantPage:
 
     items: tuple[CountedTenant, ...]
     next_after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedService(Generic[Owned]):
+    """What tenants own, such as webhooks, for their administrators and for operators."""
+
+    _store: OwnedStore[Owned]
+    _noun: ClassVar[str]
+
+    async def of_tenant(self, caller: Caller, tenant: str | None) -> list[Owned]:
+        """Those of a tenant, the caller's own if None.
+
+        Raises:
+            RoleNotAllowedError: the caller does not administer it.
+        """
+        return await self._store.of_tenant(administered_tenant(caller, tenant))
+
+    async def find(self, caller: Caller, owned_id: str) -> Owned:
+        """The one with this id.
+
+        Raises:
+            RoleNotAllowedError: the caller is not an administrator.
+            NotFoundError: there is none, or its tenant is not the caller's.
+        """
+        administered_tenant(caller, None)
+        owned = await self._store.find(owned_id)
+        if owned is None or not (caller.is_operator or owned.tenant == caller.tenant):
+            raise NotFoundError(f"There is no {self._noun} {owned_id}, or you may not see it.")
+        return owned
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """The stores of tenants' policies, quotas and usage."""
 
+import uuid
 from dataclasses import asdict
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sqlalchemy import bindparam, func, or_, select, text, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -10,6 +12,7 @@ from app.advice.tables import QuestionRow
 from app.callers.tables import ApiKeyRow
 from app.entries.tables import EntryRow, EntryVersionRow
 from app.platform.database.base import Store
+from app.platform.members import model_of
 from app.tenants.model import (
     DAY,
     NO_DEMANDS,
@@ -24,6 +27,14 @@ from app.tenants.model import (
 from app.tenants.tables import TenantRow
 
 
+class _Owned(Protocol):
+    @property
+    def tenant(self) -> str: ...
+
+
+Owned = TypeVar("Owned", bound=_Owned)
+
+
 async def tenant_id(session: AsyncSession, name: str) -> int:
     """The id of the tenant with this name, which is created if it is new."""
     known: int | None = (await session.execute(_TENANT, {"wanted": name})).scalar()
@@ -34,6 +45,40 @@ async def tenant_id(session: AsyncSession, name: str) -> int:
 
 
 _TENANT = select(TenantRow.id).where(TenantRow.name == bindparam("wanted"))
+
+
+class OwnedStore(Store, Generic[Owned]):
+    """What tenants own: rows of a table, by id or tenant, each as a model."""
+
+    _row: ClassVar[Any]
+    _model: ClassVar[type[Any]]
+
+    async def find(self, owned_id: str) -> Owned | None:
+        """The one with this id."""
+        try:
+            wanted = uuid.UUID(owned_id)
+        except ValueError:
+            return None
+        return next(iter(await self._where(self._row.id == wanted)), None)
+
+    async def of_tenant(self, tenant: str) -> list[Owned]:
+        """A tenant's, oldest first."""
+        return await self._where(TenantRow.name == tenant)
+
+    async def delete(self, owned_id: str) -> None:
+        """Delete the one with this id, and what belongs to it."""
+        await self._session.execute(delete(self._row).where(self._row.id == uuid.UUID(owned_id)))
+
+    async def _where(self, condition: ColumnElement[bool]) -> list[Owned]:
+        owner = TenantRow.id == self._row.tenant_id
+        statement = select(self._row, TenantRow.name).join(TenantRow, owner).where(condition)
+        ordered = statement.order_by(self._row.created_at, self._row.id)
+        rows = await self._session.execute(ordered, execution_options={"populate_existing": True})
+        return [model_of(self._model, row, tenant=tenant) for row, tenant in rows]
+
+    async def _number(self, owner: int) -> int:
+        counted = select(func.count()).select_from(self._row).where(self._row.tenant_id == owner)
+        return (await self._session.execute(counted)).scalar_one()
 
 
 class TenantStore(Store):

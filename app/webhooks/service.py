@@ -14,7 +14,8 @@ from aegis_sdk._links import link_faults
 from app.audit.model import AuditAction, AuditRecord
 from app.audit.store import AuditStore
 from app.platform.callers import Caller, administered_tenant
-from app.platform.errors import Fault, InvalidDocumentError, NotFoundError
+from app.platform.errors import Fault, InvalidDocumentError
+from app.tenants.service import OwnedService
 from app.webhooks.model import (
     EVENT_TYPES,
     LONGEST_PAUSE,
@@ -33,7 +34,7 @@ _SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookService:
+class WebhookService(OwnedService[Webhook]):
     """Webhooks of tenants, for callers.
 
     Raises:
@@ -41,9 +42,10 @@ class WebhookService:
         NotFoundError: by those with the id of a webhook: there is none, or its tenant is not the caller's.
     """
 
-    _webhooks: WebhookStore
+    _store: WebhookStore
     _events: EventStore
     _audit: AuditStore
+    _noun = "webhook"
 
     async def create(
         self, caller: Caller, tenant: str | None, url: str, event_types: Sequence[str], *, allow_private: bool
@@ -64,47 +66,35 @@ class WebhookService:
         )
         if unknown:
             raise InvalidDocumentError("A webhook cannot subscribe to this.", unknown)
-        if await self._webhooks.count(owner) >= MOST_WEBHOOKS:
+        if await self._store.count(owner) >= MOST_WEBHOOKS:
             raise InvalidDocumentError(f"A tenant has at most {MOST_WEBHOOKS} webhooks. Delete one first.")
         secret = secrets.token_bytes(_SECRET_BYTES)
         asked = [name for name in EVENT_TYPES if name in event_types]
-        webhook_id = await self._webhooks.add(owner, url, asked, secret, caller.subject)
+        webhook_id = await self._store.add(owner, url, asked, secret, caller.subject)
         await self._record(caller, AuditAction.CREATE_WEBHOOK, webhook_id)
         return _shown(secret), await self.find(caller, webhook_id)
-
-    async def of_tenant(self, caller: Caller, tenant: str | None) -> list[Webhook]:
-        """The webhooks of a tenant, the caller's own if None."""
-        return await self._webhooks.of_tenant(administered_tenant(caller, tenant))
-
-    async def find(self, caller: Caller, webhook_id: str) -> Webhook:
-        """The webhook with this id."""
-        administered_tenant(caller, None)
-        webhook = await self._webhooks.find(webhook_id)
-        if webhook is None or not (caller.is_operator or webhook.tenant == caller.tenant):
-            raise NotFoundError(f"There is no webhook {webhook_id}, or you may not see it.")
-        return webhook
 
     async def set_enabled(self, caller: Caller, webhook_id: str, *, enabled: bool) -> Webhook:
         """Enable a webhook and reset its failures, or disable it."""
         webhook = await self.find(caller, webhook_id)
         if enabled:
-            await self._webhooks.enable(webhook.id)
+            await self._store.enable(webhook.id)
             await self._record(caller, AuditAction.ENABLE_WEBHOOK, webhook.id)
-        elif await self._webhooks.disable(webhook.id, "administrator"):
+        elif await self._store.disable(webhook.id, "administrator"):
             await self._record(caller, AuditAction.DISABLE_WEBHOOK, webhook.id)
         return await self.find(caller, webhook_id)
 
     async def rotate(self, caller: Caller, webhook_id: str, overlap: timedelta) -> tuple[str, Webhook]:
         """Draw a new secret and return it. During the overlap, the old one also signs."""
         webhook, secret = await self.find(caller, webhook_id), secrets.token_bytes(_SECRET_BYTES)
-        await self._webhooks.set_secret(webhook.id, secret, datetime.now(UTC) + overlap)
+        await self._store.set_secret(webhook.id, secret, datetime.now(UTC) + overlap)
         await self._record(caller, AuditAction.ROTATE_WEBHOOK, webhook.id)
         return _shown(secret), webhook
 
     async def delete(self, caller: Caller, webhook_id: str) -> None:
         """Delete a webhook and its deliveries."""
         webhook = await self.find(caller, webhook_id)
-        await self._webhooks.delete(webhook.id)
+        await self._store.delete(webhook.id)
         await self._record(caller, AuditAction.DELETE_WEBHOOK, webhook.id)
 
     async def test(self, caller: Caller, webhook_id: str) -> Delivery:
@@ -116,11 +106,11 @@ class WebhookService:
         webhook = await self.find(caller, webhook_id)
         if webhook.disabled_at is not None:
             raise InvalidDocumentError("This webhook is disabled. Enable it first.")
-        return await self._webhooks.delivery(await self._events.ping(webhook.id))
+        return await self._store.delivery(await self._events.ping(webhook.id))
 
     async def deliveries(self, caller: Caller, webhook_id: str, limit: int) -> list[Delivery]:
         """The last deliveries of a webhook, sent or pending, newest first."""
-        return await self._webhooks.deliveries((await self.find(caller, webhook_id)).id, limit)
+        return await self._store.deliveries((await self.find(caller, webhook_id)).id, limit)
 
     async def _record(self, caller: Caller, action: AuditAction, webhook_id: str) -> None:
         await self._audit.add(AuditRecord(action, target=webhook_id), caller)

@@ -11,11 +11,12 @@ from app.entries.service.catalogue import CatalogueService
 from app.entries.store.saved_searches import SavedSearchStore
 from app.entries.store.searches import Search
 from app.platform.callers import Caller, Role, administered_tenant
-from app.platform.errors import InvalidDocumentError, NotFoundError
+from app.platform.errors import InvalidDocumentError
+from app.tenants.service import OwnedService
 
 
 @dataclass(frozen=True, slots=True)
-class SavedSearchService:
+class SavedSearchService(OwnedService[SavedSearch]):
     """Saved searches of tenants, for callers.
 
     Raises:
@@ -23,9 +24,10 @@ class SavedSearchService:
         NotFoundError: by those with the id of a search: there is none, or its tenant is not the caller's.
     """
 
+    _store: SavedSearchStore
     _catalogue: CatalogueService
-    _searches: SavedSearchStore
     _audit: AuditStore
+    _noun = "saved search"
 
     async def save(self, caller: Caller, tenant: str | None, search: Search, asked: Mapping[str, Any]) -> SavedSearch:
         """Save a search of a tenant (the caller's own if None), with its parameters as `asked`.
@@ -34,29 +36,17 @@ class SavedSearchService:
             InvalidDocumentError: the listing refuses the search, or the tenant has too many.
         """
         owner = administered_tenant(caller, tenant)
-        if await self._searches.hold(owner) >= MOST_SEARCHES:
+        if await self._store.hold(owner) >= MOST_SEARCHES:
             raise InvalidDocumentError(f"A tenant has at most {MOST_SEARCHES} saved searches. Delete one first.")
         consumer = Caller(owner, frozenset({Role.CONSUMER}))
         first = next(iter((await self._catalogue.page(consumer, search, 1, None)).items), None)
         best = None if first is None else first.worth
-        search_id = await self._searches.add(owner, search, asked, best, caller.subject)
+        search_id = await self._store.add(owner, search, asked, best, caller.subject)
         await self._audit.add(AuditRecord(AuditAction.SAVE_SEARCH, target=search_id), caller)
         return await self.find(caller, search_id)
-
-    async def of_tenant(self, caller: Caller, tenant: str | None) -> list[SavedSearch]:
-        """The saved searches of a tenant, the caller's own if None."""
-        return await self._searches.of_tenant(administered_tenant(caller, tenant))
-
-    async def find(self, caller: Caller, search_id: str) -> SavedSearch:
-        """The saved search with this id."""
-        administered_tenant(caller, None)
-        search = await self._searches.find(search_id)
-        if search is None or not (caller.is_operator or search.tenant == caller.tenant):
-            raise NotFoundError(f"There is no saved search {search_id}, or you may not see it.")
-        return search
 
     async def delete(self, caller: Caller, search_id: str) -> None:
         """Delete a saved search."""
         search = await self.find(caller, search_id)
-        await self._searches.delete(search.id)
+        await self._store.delete(search.id)
         await self._audit.add(AuditRecord(AuditAction.DELETE_SEARCH, target=search.id), caller)

@@ -5,27 +5,28 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Exists, Select, and_, case, delete, func, select, true, update
+from sqlalchemy import Exists, Select, and_, case, func, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.platform.database.base import Store
 from app.platform.members import model_of
-from app.tenants.store import tenant_id
+from app.tenants.store import OwnedStore, tenant_id
 from app.tenants.tables import TenantRow
 from app.webhooks.model import Delivery, DueDelivery, Outcome, Webhook
 from app.webhooks.tables import DeliveryRow, WebhookRow
 
 
-class WebhookStore(Store):
+class WebhookStore(OwnedStore[Webhook]):
     """Webhooks by id or tenant, and their deliveries."""
+
+    _row, _model = WebhookRow, Webhook
 
     async def count(self, tenant: str) -> int:
         """The number of a tenant's webhooks, locked against growth until the transaction ends."""
         owner = await tenant_id(self._session, tenant)
         # Entries refer to the tenant, so a stronger lock would wait for their insertion.
         await self._session.execute(select(TenantRow.id).where(TenantRow.id == owner).with_for_update(key_share=True))
-        counted = select(func.count()).select_from(WebhookRow).where(WebhookRow.tenant_id == owner)
-        return (await self._session.execute(counted)).scalar_one()
+        return await self._number(owner)
 
     async def add(
         self, tenant: str, url: str, event_types: Sequence[str], secret: bytes, created_by: str | None
@@ -42,22 +43,6 @@ class WebhookStore(Store):
         self._session.add(row)
         await self._session.flush()
         return str(row.id)
-
-    async def find(self, webhook_id: str) -> Webhook | None:
-        """The webhook with this id."""
-        try:
-            wanted = uuid.UUID(webhook_id)
-        except ValueError:
-            return None
-        rows = await self._session.execute(
-            _WEBHOOKS.where(WebhookRow.id == wanted), execution_options={"populate_existing": True}
-        )
-        return next((model_of(Webhook, row, tenant=tenant) for row, tenant in rows), None)
-
-    async def of_tenant(self, tenant: str) -> list[Webhook]:
-        """A tenant's webhooks, oldest first."""
-        statement = _WEBHOOKS.where(TenantRow.name == tenant).order_by(WebhookRow.created_at, WebhookRow.id)
-        return [model_of(Webhook, row, tenant=name) for row, name in await self._session.execute(statement)]
 
     async def enable(self, webhook_id: str) -> None:
         """Enable the webhook and reset its failures."""
@@ -88,10 +73,6 @@ class WebhookStore(Store):
             webhook_id, secret=secret, previous_secret=WebhookRow.secret, previous_secret_until=previous_until
         )
 
-    async def delete(self, webhook_id: str) -> None:
-        """Delete the webhook and its deliveries."""
-        await self._session.execute(delete(WebhookRow).where(WebhookRow.id == uuid.UUID(webhook_id)))
-
     async def deliveries(self, webhook_id: str, limit: int) -> list[Delivery]:
         """The last deliveries of the webhook, sent or pending, newest first."""
         statement = (
@@ -109,9 +90,6 @@ class WebhookStore(Store):
 
     async def _change(self, webhook_id: str, **values: object) -> None:
         await self._session.execute(update(WebhookRow).where(WebhookRow.id == uuid.UUID(webhook_id)).values(**values))
-
-
-_WEBHOOKS = select(WebhookRow, TenantRow.name).join(TenantRow, TenantRow.id == WebhookRow.tenant_id)
 
 
 def _to_delivery(row: DeliveryRow) -> Delivery:
