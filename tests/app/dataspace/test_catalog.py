@@ -1,5 +1,7 @@
 """The version of the protocol and the catalogue: MET and CAT of the official test kit, and who sees what."""
 
+from aegis_sdk.wire import dataspace as dsp
+from app.dataspace.model import processes
 from examples.dataspace_kit import NEGOTIATIONS, TRANSFERS
 from tests.app.dataspace import test_negotiations, test_transfers
 from tests.dataspace import BASE, hold_to_schema, message
@@ -40,3 +42,8 @@ def test_each_id_of_the_kit_has_its_scenario_here():
     scenarios = {f"test_{one.lower()}" for one in (*NEGOTIATIONS, *TRANSFERS)}
     assert len(scenarios) + len(("MET", "CAT", "CAT", "CAT")) == 35
     assert scenarios <= {*vars(test_negotiations), *vars(test_transfers)}
+
+
+def test_the_wire_has_the_states_that_processes_have():
+    assert [*dsp.NegotiationState] == [*processes.NegotiationState]
+    assert [*dsp.TransferState] == [*processes.TransferState]

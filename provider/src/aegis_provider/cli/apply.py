@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +33,7 @@ from aegis_sdk.cli.terminal import InputError, aligned, print_result, progress_b
 from aegis_sdk.reading import Alone, number
 
 if TYPE_CHECKING:
+    from aegis_provider.ledger import HeldBack, Leaving
     from aegis_provider.plan.model import Plan
     from aegis_provider.release.apply import Applied
     from aegis_provider.release.table_file import HandedOut
@@ -72,8 +73,8 @@ def apply(
     The table is taken to leave: the ledger (`aegis ledger show`) keeps it, and if it and what left before together
     break the promise, it is not written without --accept-composition. --stays is for tables that nobody else gets.
     """
-    from aegis_provider.files import digest_of, refuse_overwriting
-    from aegis_provider.ledger import ACCEPT, HeldBack, Leaving, hold_back, leave
+    from aegis_provider.files import refuse_overwriting
+    from aegis_provider.ledger import ACCEPT, Leaving
     from aegis_provider.plan.limits import with_person
     from aegis_provider.plan.reading import load_plan
     from aegis_provider.release.apply import apply as write_masked
@@ -84,33 +85,25 @@ def apply(
 
     intended = with_person(load_plan(plan), person, rows_per_person)
     delimiter = delimiter or delimiter_in(table, intended.label)
-    together: list[str] = []
     if stays:
         refuse_beside("--stays", {"--to": to != "anyone", "--name": bool(name), ACCEPT: accept_composition})
     how: Mapping[str, Any] = {"delimiter": delimiter, "memory_limit": memory_limit()}
-
     named, place = name or released_as(plan) or name_of(table), str(output.resolve())
-    leaving = Leaving(name=named, to=to, place=place, accept=accept_composition)
-    held: HeldBack | None = None
-
-    def leaves(part: Path) -> None:
-        if not stays:
-            own = replace(leaving, digest=digest_of(part), held="" if held is None else held.digest)
-            together.extend(leave(table, intended, configuration, own, how))
-
+    leaving = None if stays else Leaving(name=named, to=to, place=place, accept=accept_composition)
+    ledger = _Ledger(table, intended, configuration, leaving, how)
     if intended.generated_table(configuration) is not None:
         if force or escape_formulas:
             raise InputError(
                 "--force and --escape-formulas apply to masking only; a generated table is copied unchanged"
             )
-        may: dict[str, Any] = {"accept_identifiers": accept_identifiers, "leaves": leaves}
+        may: dict[str, Any] = {"accept_identifiers": accept_identifiers, "leaves": ledger.leaves}
         handed_out = hand_out(intended, configuration, output, table, delimiter, **may)
         _print_copied(handed_out, of_release(output, table_name(table), plan, delimiter), as_json=as_json)
         return
     refuse_overwriting(output, table, *intended.files)
     say(f"masking {table_name(table)} ...")
     with offering(context):
-        held = None if stays else hold_back(table, intended, configuration, leaving, how)
+        held = ledger.hold_back()
     with _told_of_force(), offering(context), progress_bar("masking records") as progress:
         applied = write_masked(
             table,
@@ -121,12 +114,48 @@ def apply(
             accept_unique=accept_unique,
             force=force,
             escape_formulas=escape_formulas,
-            leaves=leaves,
+            leaves=ledger.leaves,
             held=None if held is None else held.records,
             progress=progress,
             **how,
         )
-    _print_applied(table, intended, configuration, output, applied, together, how, as_json=as_json)
+    _print_applied(table, intended, configuration, output, applied, ledger.together, how, as_json=as_json)
+
+
+@dataclass
+class _Ledger:
+    """What the ledger keeps of the masked table.
+
+    Attributes:
+        leaving: What is said of its leaving; `None` if it stays, so that the ledger keeps nothing.
+        together: What it discloses together with what left before, in sentences.
+    """
+
+    table: str
+    plan: Plan
+    configuration: str
+    leaving: Leaving | None
+    how: Mapping[str, Any]
+    together: list[str] = field(default_factory=list)
+
+    def hold_back(self) -> HeldBack | None:
+        """Return the records to hold back beside what left before."""
+        from aegis_provider.ledger import hold_back
+
+        if self.leaving is None:
+            return None
+        held = hold_back(self.table, self.plan, self.configuration, self.leaving, self.how)
+        self.leaving = replace(self.leaving, held="" if held is None else held.digest)
+        return held
+
+    def leaves(self, part: Path) -> None:
+        """Keep that the file `part` leaves."""
+        from aegis_provider.files import digest_of
+        from aegis_provider.ledger import leave
+
+        if self.leaving is not None:
+            leaving = replace(self.leaving, digest=digest_of(part))
+            self.together.extend(leave(self.table, self.plan, self.configuration, leaving, self.how))
 
 
 @contextmanager
