@@ -176,11 +176,12 @@ $(RESEARCH_STAMP): $(STAMP) research/requirements.txt research/constraints.txt
 
 research: $(RESEARCH_STAMP) ## install what the studies need; then .venv/bin/python -m research.evaluation and others run
 
-evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation and write research/results/evaluation.md with its plots (25 minutes)
+evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation, write research/results/evaluation.md with its plots, and what evaluate-papers does (half an hour)
 	@$(BIN)/python -m pytest -m "" research/tests
 	@$(BIN)/python -m research.evaluation --output research/results/evaluation.md
+	@$(MAKE) evaluate-papers
 
-evaluate-papers: $(RESEARCH_STAMP) ## measure the figures of the papers, and judge their claims (10 minutes; of Adult, too, with adult=FOLDER: 20 minutes)
+evaluate-papers: $(RESEARCH_STAMP) ## measure the figures of the papers, and judge their claims (6 minutes; of Adult, too, with adult=FOLDER: 9 minutes)
 	@$(BIN)/python -m research.papers $(if $(adult),--adult "$(adult)")
 
 evaluate-synth: $(RESEARCH_STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)

@@ -55,7 +55,7 @@ def section(by_part: Mapping[str, Sequence[Claim]], *, adult: bool) -> Section:
         f"**{part}**\n\n{table(COLUMNS, [_cells(claim) for claim in claims])}" for part, claims in by_part.items()
     )
     text = f"""\
-Claims are in our words. A verdict is computed from the figure beside it: *{HOLDS}* in all cases, *{PARTLY}* in some,
+In our words. Verdicts are computed from the figures beside them: *{HOLDS}* in all cases, *{PARTLY}* in some,
 *{FAILS}* in none; *{UNJUDGED}* says why. **By**: *{RUN}* is `python -m research.papers{option}`; *{TESTS}* is `pytest
 tests/advisor/test_paper_examples.py tests/provider/independence`; *{GENERATION}* is `make evaluate-synth` with Adult,
 whose [page](generation_figures.md) has the figures.

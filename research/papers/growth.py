@@ -53,7 +53,7 @@ class Size:
 
 AXES: Mapping[str, Sequence[int]] = {
     "records": (1_000, 4_000, 16_000, 64_000),
-    "attributes": (2, 4, 8, 16, 32),
+    "attributes": (4, 8, 16, 32),
     "configurations": (10, 40, 160, 320),
     "domain": (5, 10, 40, 160, 640),
 }

@@ -88,14 +88,15 @@ def _plot_time(points: Mapping[str, Sequence[Point]]) -> Figure:
 def _plot(
     points: Mapping[str, Sequence[Point]], value: Callable[[Point, str], float], series: Sequence[str], up: str
 ) -> Figure:
-    """Plot a panel for each axis, with a line for each of the series."""
+    """Plot a panel for each axis, with a line for each of the series; smaller marks are drawn within larger ones."""
     figure = Figure(figsize=(8, 5.4), layout="constrained")
     grid = figure.subplots(2, 2, sharey=True).ravel()
     for axes, (axis, line) in zip(grid, points.items(), strict=True):
         sizes = [getattr(point.size, axis) for point in line]
         for place, name in enumerate(series):
             values = [value(point, name) for point in line]
-            axes.plot(sizes, values, label=name, color=COLOURS[place], marker=MARKERS[place], markersize=4, linewidth=1)
+            style = {"color": COLOURS[place], "marker": MARKERS[place], "markersize": 9 - place, "fillstyle": "none"}
+            axes.plot(sizes, values, label=name, linewidth=1, **style)
         axes.set_xscale("log")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()

@@ -121,7 +121,7 @@ def section(measured: Sequence[Measured]) -> Section:
         if each.case.clusters in {2, 4, 8, 16}
     ]
     text = f"""\
-The note promises an experiment that only its full version has, so nothing can be compared. Here
+The note promises an experiment that only its full version has. Here
 [`aegis independence`](../../docs/independence.md) hides the first attributes of a table (A) from others (B), which
 become u clusters; all others stay (C). The note's u is the number of clusters, so these two are one axis. Default: two
 attributes, from one, u = 4, at most 20,000 records. {linked(EACH, "All figures")}.
@@ -187,11 +187,13 @@ def plot(measured: Sequence[Measured]) -> Figure:
             kept = [kept_share(each, "AC") for each in one.by_axis[axis]]
             grid[1][column].plot(sizes, kept, color=COLOURS[place], marker=MARKERS[place], markersize=4)
         grid[1][column].set_xlabel(NAMES[axis], fontsize=8)
+        sizes = sorted({getattr(each.case, axis) for one in measured for each in one.by_axis[axis]})
         for line in grid[:, column]:
             line.set_ylim(0, 1)
+            line.set_xscale("log" if axis == "records" else "linear")
+            line.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=40 if axis == "records" else 0)
+            line.minorticks_off()
             line.tick_params(labelsize=7)
-            if axis == "records":
-                line.set_xscale("log")
     grid[0][0].set_ylabel("share of values masked", fontsize=8)
     grid[1][0].set_ylabel("rules between A and C kept", fontsize=8)
     handles, names = grid[0][0].get_legend_handles_labels()

@@ -24,9 +24,9 @@ def head(splits: int, *, short: bool) -> str:
     return f"""\
 # The founding papers: their figures and claims
 
-{warning}Four papers say why the product is built as it is: **000**, Aegis (SIGMOD 2025); **001**, independence
-masking (ICDE 2010); **002**, generated tables (WSDM 2021); **003**, a draft of 000. Only their texts are at hand,
-without pictures, and that of 000 ends in its section 5.1. So figures are named after theirs and have our values, which
-cannot be compared with theirs. `{COMMAND}` writes this page; without the option, Adult is left out.
-Models are those of [the evaluation](evaluation.md#how-it-was-done), on {splits} random halves; ± is the half-width of a
-95 % interval over these."""
+{warning}The papers are **000**, Aegis (SIGMOD 2025); **001**, independence masking (ICDE 2010); **002**, generated
+tables (WSDM 2021); **003**, a draft of 000. Only their texts are at hand, without pictures, and that of 000 ends in its
+section 5.1. So figures have their names and our values, which cannot be compared with theirs. `{COMMAND}`
+writes this page; without the option, Adult is left out. Models are those of [the
+evaluation](evaluation.md#how-it-was-done), on {splits} random halves; ± is the half-width of a 95 % interval over
+these."""

@@ -99,10 +99,9 @@ def section(chosen: Sequence[Study]) -> Section:
     rows = [_row(Statistics.of(study.table)) for study in chosen]
     columns = ["table", "records", "classes", "categorical", "categories", "numerical", "range", "domain size"]
     text = f"""\
-The paper's tables (Air Quality, Customer, Income) are not in the text: its table 2 ends after its first heading. Only
-Adult is of the same source as one of them. Of several attributes the least / greatest / mean is given; real numbers are
-in fortieths of their range, as in [the evaluation](evaluation.md#the-tables), which says where all tables but Adult are
-from.
+The paper's tables (Air Quality, Customer, Income) are not in the text: its table 2 ends after its first heading. Of
+several attributes the least / greatest / mean is given; real numbers are in fortieths of their range, as in [the
+evaluation](evaluation.md#the-tables), which says where all tables but Adult are from.
 
 {table(columns, rows)}"""
     return Section("000, table 2: statistics of the tables", text)
