@@ -52,7 +52,7 @@ class Installed:
             yield _address(service, self.folder / "serve.log")
         finally:
             service.terminate()
-            service.wait(PATIENCE)
+            service.communicate(timeout=PATIENCE)
 
 
 def _address(service: "subprocess.Popen[str]", log: Path) -> str:
