@@ -227,7 +227,6 @@ def _read_value(raw: msgspec.Raw, depth: int) -> object:
 
 def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> PublishedEntry:
     """Convert a validated model and its document into a published entry."""
-    control = entry.disclosure_control or wire.DisclosureControl()
     content = entry_in(document)
     return PublishedEntry(
         name=entry.name,
@@ -246,14 +245,7 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
             for index, masking in enumerate(attribute.maskings)
             if masking.records is not None
         },
-        control=DeclaredControl(
-            control.min_cell,
-            control.rounded_to,
-            control.rounding is not None,
-            control.epsilon,
-            control.open_answers,
-            is_declared=entry.disclosure_control is not None,
-        ),
+        control=_control(entry.disclosure_control),
         trace=content.joint_trace,
         terms=content.terms,
         people=entry.people,
@@ -261,22 +253,28 @@ def published_entry(entry: wire.EntryDocument, document: dict[str, Any]) -> Publ
         labels=None if entry.labels is None else tuple(entry.labels),
         concepts=tuple(_concepts(entry)),
         content=None if entry.labels is None and not entry.label.maskings else content,
-        blocks=[
-            CountsInPlace(
-                CountKind.PAIRS,
-                None,
-                None,
-                np.asarray(content.pairs[place].joint, dtype=np.int64),
-                block.perturbation,
-                pair=place,
-            )
-            for place, (_, block) in blocks_of(content).items()
-        ],
+        blocks=list(_blocks(content)),
         with_labels=dict(_with_labels(content)),
         traces={("joint_traces", label): trace for label, trace in content.joint_traces.items()},
         configurations=_configurations(entry, content),
         document=document,
     )
+
+
+def _control(stated: wire.DisclosureControl | None) -> DeclaredControl:
+    if stated is None:
+        return DeclaredControl()
+    drawn_once = stated.rounding is not None
+    return DeclaredControl(
+        stated.min_cell, stated.rounded_to, drawn_once, stated.epsilon, stated.open_answers, is_declared=True
+    )
+
+
+def _blocks(content: EntryContent) -> Iterator[CountsInPlace]:
+    """The counts of each masking with the masked label, in the places of their pairs."""
+    for place, (_, block) in blocks_of(content).items():
+        counts = np.asarray(content.pairs[place].joint, dtype=np.int64)
+        yield CountsInPlace(CountKind.PAIRS, None, None, counts, block.perturbation, pair=place)
 
 
 def _with_labels(content: EntryContent) -> Iterator[tuple[Path, PairAssociation]]:

@@ -184,11 +184,7 @@ def hide(
         open_table(table, delimiter=delimiter, memory_limit=memory_limit) as given,
     ):
         opened = given if plan is None else plainly(given, plan.writings)
-        if CLUSTER in (opened.columns if len(from_) > 1 else from_):  # so would the column of clusters be called
-            raise TableError(f"{opened.name}: a column is already called {CLUSTER!r}; rename it")
-        if plan is not None and plan.person in opened.columns:
-            would = f"records are counted here, not people, and {shortened(plan.person)} would stay"
-            raise ProviderError(f"{plan.source}: person: {would}; take the column out of the table first")
+        _refuse_columns(opened, from_, plan)
         opened.positions([*hide, *from_, *stays])
         random = np.random.default_rng(seed)
         clustered = ClusteredTable.of(opened, hide, from_, clusters, random, progress, types)
@@ -215,6 +211,15 @@ def hide(
         return hidden
     measured = associations(table, hidden, delimiter=delimiter, memory_limit=memory_limit, progress=progress)
     return replace(hidden, associations=measured)
+
+
+def _refuse_columns(table: Table, from_: Sequence[str], plan: Plan | None) -> None:
+    """Refuse a column that is called as that of the clusters would be, and one that says whose a record is."""
+    if CLUSTER in (table.columns if len(from_) > 1 else from_):
+        raise TableError(f"{table.name}: a column is already called {CLUSTER!r}; rename it")
+    if plan is not None and plan.person in table.columns:
+        would = f"records are counted here, not people, and {shortened(plan.person)} would stay"
+        raise ProviderError(f"{plan.source}: person: {would}; take the column out of the table first")
 
 
 def _refuse_unsound(hide: Sequence[str], from_: Sequence[str], clusters: int, solver: str, seed: int) -> None:
