@@ -34,7 +34,7 @@ _PROCESS: Final = "/{process_id}"
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What a route is called with, as a dependency: nothing touches the database before the body has arrived."""
+    """What a route is called with, in this order: no transaction is open while the body arrives."""
 
     request: Request
     caller: CallerDependency
