@@ -15,6 +15,7 @@ from distribution.release.building import SAFELY, build_twice, commit_before, ha
 from distribution.release.checks import check, is_tagged, refuse_unready
 from distribution.release.contents import digests, image_context, requirements
 from distribution.release.environments import UV, House, interpreter
+from distribution.release.journey import refuse_other_answers
 from distribution.release.programs import ROOT, ReleaseError, git, run
 from tests.for_each import for_each
 
@@ -152,6 +153,13 @@ def test_a_role_installs_from_the_folder_of_the_release_and_asks_no_index_for_wh
         run(UV, *command, f"aegis-{VERSION}/{role}.txt", where=tmp_path)
     installed = {name.name.partition("-")[0] for name in tmp_path.glob("env/lib/*/site-packages/aegis*.dist-info")}
     assert installed == {name.replace("-", "_") for name in NAMES}
+
+
+def test_answers_differ_only_by_models_of_different_versions():
+    old, same, new = ({"model_version": model, "ranking": ranking} for model, ranking in ("1a", "1a", "2b"))
+    refuse_other_answers([old, same, new, new])
+    with pytest.raises(ReleaseError, match="raise it"):
+        refuse_other_answers([old, new, {"model_version": "2", "ranking": "a"}])
 
 
 def test_a_python_that_is_not_there_is_named():

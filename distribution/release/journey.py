@@ -105,7 +105,8 @@ def upgraded(before: Installed, now: Installed, data: Path) -> None:
     """Upgrade a data folder that the version before has made, with clients of both versions on both sides of it.
 
     Raises:
-        ReleaseError: An answer is another one afterwards, or a client of one version fails at a service of the other.
+        ReleaseError: An answer of the same model is another one afterwards, or a client of one version fails at a
+            service of the other.
     """
     counted = ("summarize", TABLE, "--plan", PLAN, "--name", "upgraded", "--output", "entry.json", "--pairs", "--exact")
     before.aegis(*counted)
@@ -115,11 +116,23 @@ def upgraded(before: Installed, now: Installed, data: Path) -> None:
         answers = [answer_of(each, entry, url) for each in (before, now)]
     with now.serving(data) as url:
         answers += [answer_of(each, entry, url) for each in (before, now)]
-    if any(one != answers[0] for one in answers):
-        raise ReleaseError(f"the same question has different answers: {json.dumps(answers, indent=1)[:2000]}")
+    refuse_other_answers(answers)
 
 
-def answer_of(installed: Installed, entry: str, url: str) -> Any:  # noqa: ANN401 -- JSON
-    """The order of the configurations and what is expected, without times and ids."""
+def refuse_other_answers(answers: list[dict[str, Any]]) -> None:
+    """Refuse answers to one question that differ although a model of one version gave them.
+
+    Raises:
+        ReleaseError: The model is another one, so its version has to be.
+    """
+    of_model: dict[str, Any] = {}
+    for answer in answers:
+        if of_model.setdefault(answer["model_version"], answer) != answer:
+            said = json.dumps(answers, indent=1)[:2000]
+            raise ReleaseError(f"one MODEL_VERSION answers a question in two ways, so raise it: {said}")
+
+
+def answer_of(installed: Installed, entry: str, url: str) -> dict[str, Any]:
+    """The order of the configurations, what is expected, and by which model, without times and ids."""
     answer = json.loads(installed.aegis("advise", entry, "--require", "k=10", "--json", url=url))
-    return {name: answer[name] for name in ("configuration", "ranking", "expected") if name in answer}
+    return {name: answer[name] for name in ("configuration", "ranking", "expected", "model_version") if name in answer}
