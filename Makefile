@@ -181,7 +181,7 @@ evaluate: $(RESEARCH_STAMP) ## test the studies, run the evaluation, write resea
 	@$(BIN)/python -m research.evaluation --output research/results/evaluation.md
 	@$(MAKE) evaluate-papers
 
-evaluate-papers: $(RESEARCH_STAMP) ## measure the figures of the papers, and judge their claims (6 minutes; of Adult, too, with adult=FOLDER: 9 minutes)
+evaluate-papers: $(RESEARCH_STAMP) ## measure the figures of the papers, and judge their claims (9 minutes with adult=FOLDER, without Adult less)
 	@$(BIN)/python -m research.papers $(if $(adult),--adult "$(adult)")
 
 evaluate-synth: $(RESEARCH_STAMP) ## draw the figures of generated tables (half an hour; of Adult, too, with adult=FOLDER: an hour)

@@ -62,7 +62,7 @@ reconstruction with histograms. The last two columns are the exponents of time (
     finding = (
         f"**Size**: training on every configuration takes {min(forest):,.0f} to {max(forest):,.0f} times as long as"
         f" advice (the slower of mutual information and `joint`) for a random forest, {min(cheapest):,.1f} to"
-        f" {max(cheapest):,.0f} times for logistic regression, in the one run that this page reports."
+        f" {max(cheapest):,.0f} times for logistic regression, in one run."
     )
     return Section(
         "000, figures 5(c) and 5(d), and 003, sections 7.4 and 7.6: size",
