@@ -248,7 +248,16 @@ _SENT = (
 
 #: Response headers that a page may read, besides the safelisted ones.
 _READ = (
-    *("Aegis-Key-Expires", "ETag", "Idempotency-Replayed", "Link", "Location", "Preference-Applied"),
+    *(
+        "Aegis-Key-Expires",
+        "Deprecation",
+        "ETag",
+        "Idempotency-Replayed",
+        "Link",
+        "Location",
+        "Preference-Applied",
+        "Sunset",
+    ),
     *("RateLimit", "RateLimit-Policy", "Retry-After", "WWW-Authenticate", REQUEST_ID_HEADER),
 )
 

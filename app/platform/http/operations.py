@@ -1,15 +1,17 @@
 """What operations have in common: JSON, pages of listings, and their description in the OpenAPI document."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
+from email.utils import format_datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import orjson
-from fastapi import Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel
 
 from aegis_sdk import wire
 from app.platform.http.refusals import STATUS
+from app.platform.http.request_scope import answer_headers
 
 TEMPLATE = "#/components/schemas/{model}"
 
@@ -47,6 +49,28 @@ def answers(
         success["headers"] = {name: {"schema": {"type": "string"}} for name in headers}
     described: dict[int | str, dict[str, Any]] = {status: success}
     return described | problems(*refusals, *(_ALWAYS if needs_key else _WITHOUT_KEY))
+
+
+def deprecated(since: date, sunset: date) -> dict[str, Any]:
+    """The options of a route that is deprecated: `@router.get(path, **deprecated(since, sunset))`.
+
+    The document says so, and each answer `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and where to read about it.
+
+    Args:
+        since: The day of the release that deprecated it.
+        sunset: The first day on which a release may lack it.
+    """
+    began, ends = (datetime.combine(day, time(), UTC) for day in (since, sunset))
+    told = (
+        ("Deprecation", f"@{began.timestamp():.0f}"),
+        ("Sunset", format_datetime(ends, usegmt=True)),
+        ("Link", '</docs>; rel="deprecation"; type="text/html"'),
+    )
+
+    async def tell(request: Request) -> None:
+        answer_headers(request).extend(told)
+
+    return {"deprecated": True, "dependencies": [Depends(tell)]}
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
