@@ -8,7 +8,10 @@ import psutil
 
 
 def own_processes(*modules: str) -> Executor:
-    """Return what runs each call in a process of its own, which begins with these modules loaded."""
+    """Return what runs each call in a process of its own, which begins with these modules loaded.
+
+    The first call decides which: they are loaded once, in the process that all others are forked from.
+    """
     context = get_context("forkserver")
     context.set_forkserver_preload(list(modules))
     return ProcessPoolExecutor(1, context, max_tasks_per_child=1)

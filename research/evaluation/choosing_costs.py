@@ -101,12 +101,12 @@ def measure_costs(sizes: Sequence[Size]) -> list[Costs]:
     return [replace(costs, **_medians(each)) for (costs, _), each in zip(prepared, goes, strict=True)]
 
 
-def _prepared(size: Size) -> tuple[Costs, "_Case"]:
+def _prepared(size: Size) -> tuple[Costs, "Case"]:
     """Return the costs of all work that needs records, and the case: the table's counts, with those of pairs."""
     with made(size) as path:
         summary, _ = _timed(partial(_summaries, path, size))
         pair_summary, entry = _timed(partial(_summaries, path, size, pairs=True))
-        case = _Case.of(entry)
+        case = Case.of(entry)
         training = _training(case, *records_of(path, entry)) if size.records <= MOST_TRAINED else None
     sampler = Sampler(MEASURES[INFORMATION])
     sampling, _ = _timed(partial(sampler.deviations, case.evidence, case.configurations))
@@ -114,7 +114,7 @@ def _prepared(size: Size) -> tuple[Costs, "_Case"]:
     return costs, case
 
 
-def _from_counts(case: "_Case") -> dict[str, float]:
+def _from_counts(case: "Case") -> dict[str, float]:
     """Return the seconds of all work on counts alone."""
     references, pooled = _once(case.reconstructed)
     return {
@@ -142,7 +142,7 @@ def extrapolated(costs: Sequence[Costs]) -> list[Costs]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Case:
+class Case:
     """What the service knows about a table: the counts of an entry, and its configurations."""
 
     evidence: tuple[AttributeEvidence, ...]
@@ -150,16 +150,18 @@ class _Case:
     pairs: tuple[PairCounts, ...]
 
     @classmethod
-    def of(cls, entry: dict[str, Any]) -> "_Case":
-        """Make the case of an entry."""
+    def of(cls, entry: dict[str, Any]) -> "Case":
+        """Make the case of an entry, as in its file."""
         content = read_publication(orjson.dumps(entry)).content
         configurations = unpack_configurations(content.configuration_table, content.outline)
         return cls(evidence_of(entry_in(entry)), configurations, tuple(pairs_of(entry_in(entry)).values()))
 
     def reconstructed(self) -> list[Reference]:
+        """Return the reference of each attribute."""
         return [reconstruct(one) for one in self.evidence]
 
     def ranked(self, references: Sequence[Reference], measure: str) -> object:
+        """Return the answer to a question about all attributes alike."""
         names = tuple(one.name for one in self.evidence)
         question = Question(measure, names, np.full(len(names), 1 / len(names)), limit=20)
         table = self.configurations
@@ -170,7 +172,7 @@ def _summaries(path: Path, size: Size, *, pairs: bool = False) -> dict[str, Any]
     return document_of(summarize(path, plan(size), name="made-up", memory_limit=MEMORY, pairs=pairs))
 
 
-def _training(case: _Case, codes: IntArray, classes: IntArray) -> float:
+def _training(case: Case, codes: IntArray, classes: IntArray) -> float:
     """Estimate the seconds to train one model per configuration: the median of a few, times the configurations."""
     taken: list[float] = []
     for configuration in range(len(case.configurations.ids)):

@@ -1,0 +1,1 @@
+"""How the time and memory of advice grow with what is asked about."""
