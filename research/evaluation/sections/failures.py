@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from aegis_advisor.measures import MEASURES
 from research.evaluation.outcomes import (
     CHI_SQUARE_CORRECTED,
     G3,
@@ -18,7 +17,7 @@ from research.evaluation.outcomes import (
     leading,
     levels,
 )
-from research.evaluation.rankers import named
+from research.evaluation.rankers import RANKING, named
 from research.evaluation.sections.joint import SAME, Difference
 from research.evaluation.synthetic_tables import KINDS
 from research.plots import turns
@@ -136,14 +135,14 @@ g3 depends only on the most frequent class of each group; if that is the same ev
 
 
 def _tied_by_measure(outcomes: Sequence[Outcome]) -> Iterator[list[str]]:
-    for measure in MEASURES:
-        effects = [each.by_id[f"{measure}, counts"] for each in outcomes]
+    for measure in RANKING:
+        effects = [each.by_id[f"{measure.id}, counts"] for each in outcomes]
         most = [max(effect.tied) for effect in effects]
         shares = [_distinct(effect) for effect in effects]
         worst = int(np.argmax(most))
         worst_tie = [str(most[worst]), outcomes[worst].study.name] if most[worst] > 1 else ["-", "-"]
         questions = sum(tied > 1 for effect in effects for tied in effect.tied)
-        yield [named(measure), str(questions), *worst_tie, figure_of(np.mean(shares), 2), figure_of(min(shares), 2)]
+        yield [named(measure.id), str(questions), *worst_tie, figure_of(np.mean(shares), 2), figure_of(min(shares), 2)]
 
 
 def _distinct(effect: Effect) -> float:

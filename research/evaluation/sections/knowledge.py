@@ -7,7 +7,7 @@ import numpy as np
 from aegis_advisor.arrays import IntArray
 from aegis_advisor.measures import MEASURES
 from research.evaluation.outcomes import Outcome, mean_loss
-from research.evaluation.rankers import KNOWLEDGE, named
+from research.evaluation.rankers import KNOWLEDGE, RANKING, named
 from research.report import Section, figure_of, table
 
 
@@ -17,7 +17,7 @@ def section(outcomes: Sequence[Outcome]) -> Section:
     text = f"""
 Mean AUC lost / mean Spearman correlation over all tables, by what the provider publishes.
 
-{table(["measure", *KNOWLEDGE.values()], [_row(measure, outcomes) for measure in MEASURES])}
+{table(["measure", *KNOWLEDGE.values()], [_row(measure.id, outcomes) for measure in RANKING])}
 
 "Half" means that half of every attribute's maskings have joint counts; of the others only the mapping is known. If all
 are counted, the order of a monotone measure does not depend on the histograms. This theorem of
