@@ -16,12 +16,9 @@ from typing import Any
 from research.own_processes import own_processes
 from research.rivals.maskings import page
 from research.rivals.maskings.measured import measured, methods
-from research.rivals.maskings.recoding import Promise
-from research.rivals.maskings.tables import FOLDS, Split, sampled, tables
+from research.rivals.maskings.recoding import PROMISES
+from research.rivals.maskings.tables import FOLDS, MOST_RECORDS, Split, sampled, tables
 from research.study import Table
-
-PROMISES = (Promise(5), Promise(10, 2))
-MOST_RECORDS = 8_000
 
 
 def results(

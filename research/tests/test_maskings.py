@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 import pytest
 
+from research.credit_cards import LABEL, credit_cards
 from research.rivals.maskings import aegis, page
 from research.rivals.maskings.mondrian import mondrian
 from research.rivals.maskings.recoding import (
@@ -19,6 +20,7 @@ from research.rivals.maskings.recoding import (
     given_levels,
 )
 from research.rivals.maskings.tables import Split
+from research.rivals.maskings.trained import aucs, unmasked
 from research.study import Table
 
 PROMISES = (Promise(5), Promise(4, 2))
@@ -145,6 +147,14 @@ def test_an_interval_is_that_of_the_corrected_resampled_t_test():
     found = page.Difference.of(np.array([0.01, 0.02, 0.03, 0.02, 0.02]))
     half = 2.7764451 * np.sqrt(0.00005 * (1 / 5 + 1 / 4))  # Student's quantile with 4 degrees of freedom
     assert (found.mean, found.low, found.high) == pytest.approx((0.02, 0.02 - half, 0.02 + half))
+
+
+def test_the_default_search_finds_a_good_mask_of_23_attributes():
+    made = credit_cards()
+    columns = {name: column.astype(str) for name, column in made.items() if name != LABEL}
+    split = Split.of(Table("customers", "", "", columns, made[LABEL].astype(str)), 0)
+    masked = aegis.searched(split, given_levels(split), Promise(5))
+    assert min(aucs(masked, split)) > min(aucs(unmasked(split), split)) - 0.015
 
 
 def test_the_page_has_what_each_mask_costs(tmp_path):

@@ -2,14 +2,18 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 
+from aegis_advisor.arrays import FloatArray
 from aegis_provider import Requirement, find_configurations, load_plan, open_table
 from aegis_provider.check.masked_records import CheckedRecords
-from aegis_provider.draft import start
+from aegis_provider.draft import fitting, start
+from aegis_provider.draft.merges import Level, Merge
 from aegis_provider.plan.model import DROP, IDENTITY
 from research.rivals.maskings.recoding import LEFT_OUT, Levels, Masked, Promise, recoded
 from research.rivals.maskings.tables import Split
@@ -24,10 +28,11 @@ def requirement(promise: Promise) -> Requirement:
     return Requirement(privacy, LEFT_OUT)
 
 
-def drafted(split: Split, promise: Promise) -> Masked:
+def drafted(split: Split, promise: Promise, *, by_label: bool = True) -> Masked:
     """Return both parts as masked by the best configuration of the draft of the training records.
 
     All attributes of the draft are quasi-identifiers. A tested value is masked as the same value of a training record.
+    `by_label`: whether the draft's groups may look at the label, as the product's do.
     """
     with TemporaryDirectory(prefix="aegis-rivals-") as place:
         table, plan_file = Path(place) / "table.csv", Path(place) / "plan.yaml"
@@ -37,7 +42,8 @@ def drafted(split: Split, promise: Promise) -> Masked:
             [*columns, LABEL],
             zip(*(column.tolist() for column in columns.values()), _labels(split), strict=True),
         )
-        start(table, LABEL, plan_file, accept_identifiers=True)
+        with nullcontext() if by_label else patch.object(fitting, "best_levels", _even_levels):
+            start(table, LABEL, plan_file, accept_identifiers=True)
         plan = load_plan(plan_file, configurations_needed=False)
         result = find_configurations(table, plan, requirement(promise), most=1, effort=EFFORT)
         with open_table(table) as opened:
@@ -52,6 +58,10 @@ def drafted(split: Split, promise: Promise) -> Masked:
         pairs.append([feature.places, mapping[split.test[:, at]]])
     train, test = (np.stack(parts, axis=1) for parts in zip(*pairs, strict=True))
     return Masked(train, test, masked.shown, exact=result.complete)
+
+
+def _even_levels(joint: FloatArray, merge: Merge, minimum: int, sizes: Sequence[int]) -> list[Level]:
+    return [Level(groups, by_label=False) for groups in merge(joint.sum(axis=1, keepdims=True), minimum, sizes)]
 
 
 def searched(split: Split, levels: Sequence[Levels], promise: Promise) -> Masked:

@@ -79,6 +79,16 @@ With masks made on 80 % of the records (the first fold), ARX by classification h
 | --- | ---: | ---: | ---: |
 | Adult, 6,480 nodes | 4.9 | 8.4 | 9.9 |
 | ten nominal attributes, 368,640 nodes | 31.7 | 44.7 | not finished |
+
+## A table of 23 attributes
+
+On a table of 30,000 records that is not in this repository, the same commit had found a release of AUC .574 in 60
+seconds, and one of .762 in 420. Today's search does not end with the time but with the work, and always refines the
+coarsest masks greedily first. On the made-up customers of `research/credit_cards.py` (23 attributes, 2.3 x 10^17
+recodings by quantiles, the first fold, k = 5), it has .758/.759 after 3.8 CPU seconds and the draft .768/.770 after
+9.5, of .765/.771 as it is. Five times the work finds the same release; none can keep more than 0.1 % more by the
+measure of the search.
+`research/tests/test_maskings.py` holds it to that.
 """
 
 
@@ -197,6 +207,7 @@ def _parts(results: Results) -> Iterator[str]:
         columns = ("table", "drafted - best global", "given - best global", "drafted - quantiles", "Mondrian - drafted")
         yield markdown(columns, [_compared(results, promise, name) for name in results.of(promise)])
         yield "\n".join(f"* {line}" for line in _verdicts(results, promise))
+        yield BEHIND
         yield "What a mask costs, over tables and folds:"
         costs = "method", "records kept, mean", "least", "seconds, median", "most", "MB, median", "most"
         yield markdown(costs, [_cost(results, promise, method) for method in METHODS[1:]])
@@ -241,6 +252,9 @@ def _pairs(results: Results, promise: str, name: str) -> Mapping[str, tuple[str,
 def _compared(results: Results, promise: str, name: str) -> list[str]:
     pairs = _pairs(results, promise, name).values()
     return [name, *(str(results.difference(promise, name, *pair) or "") for pair in pairs)]
+
+
+BEHIND = "[Why the draft is behind](rivals_causes.md): its groups fit the label of the records that a search measures."
 
 
 def _verdicts(results: Results, promise: str) -> Iterator[str]:

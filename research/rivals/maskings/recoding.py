@@ -59,6 +59,10 @@ class Promise:
         return broken if self.l == 1 else broken | ((counts > 0).sum(axis=1) < self.l)
 
 
+PROMISES = (Promise(5), Promise(10, 2))
+"""Those that are studied."""
+
+
 @dataclass(frozen=True, eq=False)
 class Masked:
     """Both parts of a table as a method masks them.

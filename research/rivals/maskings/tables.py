@@ -20,6 +20,9 @@ from aegis_provider.classifiers import stratified
 from research import real_tables
 from research.study import Table
 
+MOST_RECORDS = 8_000
+"""Larger tables are sampled."""
+
 SEED = 51
 FOLDS = 5
 MISSING = ("", " ", "?", "nan")
@@ -141,10 +144,10 @@ class Split:
         return int(self.classes.max()) + 1
 
     @classmethod
-    def of(cls, table: Table, fold: int) -> "Split":
-        """Divide a table: the fold tests."""
+    def of(cls, table: Table, fold: int, seed: int = SEED) -> "Split":
+        """Divide a table at random: the fold tests."""
         _, classes = np.unique(table.label, return_inverse=True)
-        train, test = _divisions(table, classes)[fold]
+        train, test = _divisions(table, classes, seed)[fold]
         coded = [_coded(column[train], column[test]) for column in table.columns.values()]
         domains, numbers, trained, tested = zip(*coded, strict=True)
         both = np.stack(trained, axis=1), np.stack(tested, axis=1)
@@ -158,17 +161,17 @@ class Split:
         }
 
 
-def _divisions(table: Table, classes: IntArray) -> list[tuple[IntArray, IntArray]]:
+def _divisions(table: Table, classes: IntArray, seed: int) -> list[tuple[IntArray, IntArray]]:
     """Return for each fold the records that a masking sees, and those that test it.
 
     The records of `health` are years of persons. Those that are alike in all but one year's visits stay together: a
     method that tells persons apart would otherwise predict them by their other years.
     """
     if table.name != "health":
-        return stratified(classes, FOLDS, SEED)
+        return stratified(classes, FOLDS, seed)
     lasting = [column for name, column in table.columns.items() if name != "visits"]
     _, persons = np.unique(np.stack(lasting, axis=1), axis=0, return_inverse=True)
-    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED)
+    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=seed)
     return list(folds.split(classes, classes, persons))
 
 
