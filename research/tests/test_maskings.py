@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from research.credit_cards import LABEL, credit_cards
+from research.losses import Estimate
 from research.rivals.maskings import aegis, page
 from research.rivals.maskings.mondrian import mondrian
 from research.rivals.maskings.recoding import (
@@ -144,9 +145,9 @@ def test_the_years_of_a_person_are_never_on_both_sides():
 
 
 def test_an_interval_is_that_of_the_corrected_resampled_t_test():
-    found = page.Difference.of(np.array([0.01, 0.02, 0.03, 0.02, 0.02]))
+    found = Estimate.of(np.array([0.01, 0.02, 0.03, 0.02, 0.02]), 1 / 4)
     half = 2.7764451 * np.sqrt(0.00005 * (1 / 5 + 1 / 4))  # Student's quantile with 4 degrees of freedom
-    assert (found.mean, found.low, found.high) == pytest.approx((0.02, 0.02 - half, 0.02 + half))
+    assert (found.mean, found.lower, found.upper) == pytest.approx((0.02, 0.02 - half, 0.02 + half))
 
 
 def test_the_default_search_finds_a_good_mask_of_23_attributes():

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 from scipy.stats import t as student
 
-from aegis_advisor.arrays import FloatArray
-from research.report import figure_of
+from research.losses import Estimate
+from research.plots import dots
+from research.report import NO_METADATA, REPRODUCIBLE, figure_of
 from research.report import table as markdown
 from research.rivals.maskings.recoding import METRICS
 from research.study import Table
@@ -20,6 +23,7 @@ RAW, DRAFTED, GIVEN, QUANTILES = "as it is", "drafted", "given", "quantiles"
 PANDAS, GAIN, MEDIAN = "pandas", "Mondrian by gain", "Mondrian by median"
 METHODS = (RAW, DRAFTED, GIVEN, *METRICS, PANDAS, GAIN, MEDIAN)
 PAGE = Path("research/results/rivals.md")
+UNKNOWN = Estimate(np.nan, np.nan)
 WORSE, BETTER, AHEAD = 0.003, 0.005, 0.005
 BARS = {
     "global": "drafted below the best global recoding",
@@ -55,6 +59,8 @@ table](rivals.csv).
 An AUC is a mean over the folds and both models. A difference is paired: the mean over both models in each fold; its
 95 % interval is that of the corrected resampled t-test (Nadeau & Bengio 2003), with 1/5 + 1/4 of the variance between
 folds.
+
+![AUC of the draft less that of each rival by table, with 95 % intervals](rivals.svg)
 """
 
 ARX = """\
@@ -90,29 +96,6 @@ recodings by quantiles, the first fold, k = 5), it has .758/.759 after 3.8 CPU s
 measure of the search.
 `research/tests/test_maskings.py` holds it to that.
 """
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A paired difference of AUCs, and the limits of its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, differences: FloatArray) -> "Difference":
-        """By the corrected resampled t-test: (folds,) differences of models trained on all folds but one."""
-        folds = len(differences)
-        mean = float(differences.mean())
-        if folds < 2:
-            return cls(mean, -np.inf, np.inf)
-        variance = float(differences.var(ddof=1)) * (1 / folds + 1 / (folds - 1))
-        half = float(student.ppf(0.975, folds - 1)) * variance**0.5
-        return cls(mean, mean - half, mean + half)
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.4f} ({self.low:+.4f} to {self.high:+.4f})"
 
 
 class Cost(NamedTuple):
@@ -170,17 +153,19 @@ class Results:
         """Return the method with the highest AUC."""
         return max(methods, key=lambda method: np.nan_to_num(self.mean(promise, table, method)))
 
-    def difference(self, promise: str, table: str, method: str, other: str) -> Difference | None:
+    def difference(self, promise: str, table: str, method: str, other: str) -> Estimate | None:
         """Return how much higher the AUC of a method is, by the folds that both have; None if there are none."""
         ours, theirs = (self.aucs[promise, table].get(name, {}) for name in (method, other))
         folds = sorted(ours.keys() & theirs.keys())
         pairs = [float(np.mean(ours[fold]) - np.mean(theirs[fold])) for fold in folds]
-        return Difference.of(np.array(pairs)) if pairs else None
+        return Estimate.of(np.array(pairs), 1 / max(len(pairs) - 1, 1)) if pairs else None
 
 
 def write(results: Results, path: Path) -> None:
-    """Write the page, and beside it, with the ending .csv, each method's figures by table."""
+    """Write the page, and beside it, with the endings .csv and .svg, each method's figures by table and a plot."""
     path.write_text(text(results), encoding="utf-8")
+    with rc_context(REPRODUCIBLE):
+        plot(results).savefig(path.with_suffix(".svg"), format="svg", metadata=NO_METADATA)
     with path.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(_rows(results))
 
@@ -192,6 +177,22 @@ def _rows(results: Results) -> Iterator[Sequence[str]]:
             kept, seconds, megabytes = np.mean(costs, axis=0)
             auc = figure_of(results.mean(promise, table, method))
             yield promise, table, method, auc, f"{kept:.4f}", f"{seconds:.3f}", f"{megabytes:.0f}"
+
+
+def plot(results: Results) -> Figure:
+    """Plot by table how much more the draft keeps than each rival, at the first promise."""
+    promise = results.promises[0]
+    rivals = {"the best global recoding": METRICS, "Mondrian, the better one": (GAIN, MEDIAN), PANDAS: (PANDAS,)}
+    tables = results.of(promise)
+    chosen = {title: [results.best(promise, name, methods) for name in tables] for title, methods in rivals.items()}
+    chosen["label-blind quantiles"] = [_blind(results, promise, name) for name in tables]
+    series = {
+        title: [
+            results.difference(promise, name, DRAFTED, rival) or UNKNOWN for name, rival in zip(tables, of, strict=True)
+        ]
+        for title, of in chosen.items()
+    }
+    return dots(tables, series, f"AUC of the draft less that of a rival, {promise}")
 
 
 def text(results: Results) -> str:
@@ -251,7 +252,12 @@ def _pairs(results: Results, promise: str, name: str) -> Mapping[str, tuple[str,
 
 def _compared(results: Results, promise: str, name: str) -> list[str]:
     pairs = _pairs(results, promise, name).values()
-    return [name, *(str(results.difference(promise, name, *pair) or "") for pair in pairs)]
+    found = (results.difference(promise, name, *pair) for pair in pairs)
+    return [name, *("" if each is None else _in_words(each) for each in found)]
+
+
+def _in_words(each: Estimate) -> str:
+    return f"{each.mean:+.4f} ({each.lower:+.4f} to {each.upper:+.4f})"
 
 
 BEHIND = "[Why the draft is behind](rivals_causes.md): its groups fit the label of the records that a search measures."
@@ -270,17 +276,17 @@ def _verdicts(results: Results, promise: str) -> Iterator[str]:
     yield f"local recoding ahead of drafted by more than {AHEAD}: {_named(ahead)}"
 
 
-def _differences(results: Results, promise: str, pair: str) -> Iterator[tuple[str, Difference]]:
+def _differences(results: Results, promise: str, pair: str) -> Iterator[tuple[str, Estimate]]:
     for name in results.of(promise):
         found = results.difference(promise, name, *_pairs(results, promise, name)[pair])
         if found is not None:
             yield name, found
 
 
-def _bar(differences: Mapping[str, Difference], words: str) -> str:
+def _bar(differences: Mapping[str, Estimate], words: str) -> str:
     below = [name for name, each in differences.items() if each.mean < -WORSE]
-    shown = [name for name, each in differences.items() if each.high < -WORSE]
-    kept = [name for name, each in differences.items() if each.low >= -WORSE]
+    shown = [name for name, each in differences.items() if each.upper < -WORSE]
+    kept = [name for name, each in differences.items() if each.lower >= -WORSE]
     return (
         f"{words} by more than {WORSE}: {_named(below)}; by the whole interval: {_named(shown)}. The whole interval is"
         f" above -{WORSE} on: {_named(kept)}"
