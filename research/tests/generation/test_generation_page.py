@@ -131,7 +131,7 @@ def test_the_knobs_are_drawn_for_each_table_and_for_the_example_as_if_it_were_al
 @pytest.mark.long
 def test_a_small_page_has_every_figure_and_table(tmp_path):
     budget = Budget(seconds=0.5, seeds=1, privacy=(0.0, 5.0), value=(0.0,))
-    evaluate(tmp_path / "page.md", tmp_path / "kept", budget, most=600)
+    evaluate(tmp_path / "page.md", tmp_path / "kept", budget, most=4000)
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
     drawn = {each.name for each in (tmp_path / "evaluation").glob("*.svg")}
     assert set(re.findall(r"\]\(evaluation/(\S+\.svg)\)", text)) == drawn
