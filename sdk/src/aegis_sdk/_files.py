@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Final
 from zlib import crc32
 
@@ -25,10 +26,10 @@ def written_whole(target: Path, *, private: bool = False) -> Iterator[Path]:
     """
     if target.is_dir():  # before anything else is renamed
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    part = target.with_name(f".{_shown(target.name)}.{os.getpid()}{_PART}")
+    # Not by the number of the process, which another container with the same folder may have, too.
+    part = target.with_name(f".{_shown(target.name)}.{token_hex(8)}{_PART}")
+    part.touch(0o600 if private else 0o666, exist_ok=False)  # before any work if the directory is not writable
     try:
-        part.unlink(missing_ok=True)  # another's link would lead elsewhere
-        part.touch(0o600 if private else 0o666, exist_ok=False)  # before any work if the directory is not writable
         yield part
         part.replace(target)
     finally:

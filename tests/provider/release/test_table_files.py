@@ -1,7 +1,6 @@
 """Masked tables as CSV and Parquet files, in many blocks, with every text that a table may hold."""
 
 import csv
-import os
 from datetime import date
 
 import duckdb
@@ -133,8 +132,9 @@ class TestParquet:
 
 
 @for_each("name", ["masked.csv", "masked.parquet"])
-def test_what_cannot_be_written_is_one_line(write, plan_of, tmp_path, name):
-    (tmp_path / f".{name}.{os.getpid()}.part").mkdir()  # blocks the path of the temporary file
+def test_what_cannot_be_written_is_one_line(write, plan_of, tmp_path, name, monkeypatch):
+    monkeypatch.setattr("aegis_sdk._files.token_hex", lambda _: "drawn")
+    (tmp_path / f".{name}.drawn.part").mkdir()  # blocks the path of the temporary file
     with pytest.raises(OutputError, match=rf"{name}: cannot be written: .") as raised:
         apply(write("t.csv", "a,y\n1,p\n2,q\n"), plan_of("{a: {}}"), "c", tmp_path / name)
     assert "\n" not in str(raised.value)
