@@ -3,6 +3,8 @@
 from decimal import Decimal
 
 from aegis_sdk.reading import Packaged, columns_of, data_package, entry_in_package, value_within
+from aegis_sdk.reading.columns import TableColumn, written_names
+from aegis_sdk.texts import ValueType
 from tests.for_each import for_each
 
 
@@ -118,3 +120,10 @@ def test_a_column_of_dates_has_intervals_of_days_only_and_days_that_a_date_can_b
     assert [value_within(far, place, 0.99) for place in range(2)] == ["0001-01-01", "9999-12-31"]
     assert value_within(numbers, 0, 0.5) == "[4000000,5000000)"
     assert data_package(columns, Packaged("t", "c", entry_in_package("e", None, None, None)), "t.csv")
+
+
+@for_each("header", [["=sum", "'=sum", "ill"], ["'=sum", "=sum", "ill"]])
+def test_the_name_of_a_column_goes_before_the_escaped_one_and_keeps_its_place(header):
+    columns = [TableColumn(name, ValueType.STRING, "m", (), ValueType.STRING) for name in ("ill", "=sum")]
+    assert list(written_names(header, columns).items()) == [("=sum", "=sum"), ("ill", "ill")]
+    assert written_names(["'=sum", "'=other"], columns) == {"=sum": "'=sum", "=other": "'=other"}

@@ -143,10 +143,11 @@ def _column(attribute: Mapping[str, Any], masking: str, values: ValueType) -> Ta
 def written_names(header: Iterable[str], columns: Iterable[TableColumn]) -> dict[str, str]:
     """By the name of a column, the one in the header of a file: an apostrophe is before a formula, if it is escaped.
 
-    Names that are none of these columns are in it, too.
+    A column's own name goes before its escaped one. Names that are none of these columns are in it, too.
     """
-    names = {column.name for column in columns}
-    return {name if name in names else unescaped(name): name for name in header}
+    names, found = {column.name for column in columns}, list(header)
+    own = {name: name for name in found if name in names}
+    return {name if name in own else unescaped(name): name for name in found} | own
 
 
 def unlisted_columns(schema: Mapping[str, Any]) -> list[TableColumn]:
