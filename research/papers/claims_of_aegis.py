@@ -165,7 +165,7 @@ def _definitions(known: Evidence) -> list[Claim]:
         ),
         counted(
             "4.1, lemma 1",
-            "time is linear in attributes and configurations, and by 4.2 in values (by MI)",
+            "time is at most linear in attributes and configurations, and by 4.2 in values (by MI)",
             [each <= LINEAR for each in exponents.values()],
             "axes; exponents " + ", ".join(f"{each:.2f} ({axis})" for axis, each in exponents.items()),
         ),

@@ -199,8 +199,12 @@ def slope(points: Sequence[Point], axis: str, step: str) -> float:
 
 
 def speeds(points: Mapping[str, Sequence[Point]], step: str) -> list[float]:
-    """Return how many times as long as the slower advice training on all configurations takes, at every size."""
-    return [point.seconds[step] / point.advice for line in points.values() for point in line]
+    """Return how many times as long as the slower advice training on all configurations takes, at every size.
+
+    The size that all axes share counts once.
+    """
+    by_size = {point.size: point for line in points.values() for point in line}
+    return [point.seconds[step] / point.advice for point in by_size.values()]
 
 
 def drift(points: Sequence[Point], title: str) -> Estimate:

@@ -75,8 +75,9 @@ class Measured:
 
     @property
     def every(self) -> list[Hidden]:
-        """All results."""
-        return [one for line in self.by_axis.values() for one in line]
+        """All results; that of the sizes that all axes share counts once."""
+        found = [one for line in self.by_axis.values() for one in line]
+        return list({tuple(getattr(one.case, axis) for axis in AXES): one for one in found}.values())
 
     def rises(self, axis: str) -> bool:
         """Whether the clusters never say less of the attributes that stay as the axis grows."""

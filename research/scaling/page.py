@@ -93,8 +93,8 @@ def _about_claim(measured: Sequence[Measurement]) -> str:
 
     by_information, by_joint = map(said, ADVISOR.values())
     return f"""\
-Paper 000 (section 5) says that it "scales nearly linearly with an increase in the number of attributes, configurations,
-and dataset size". At the end of an axis, advice by {ADVISOR[INFORMATION]}, which looks at each attribute alone as the
+Paper 000 (section 5) claims that its time grows nearly linearly, whichever of attributes, configurations and records
+there are more of. At the end of an axis, advice by {ADVISOR[INFORMATION]}, which looks at each attribute alone as the
 paper's measures do, grows by the exponents {by_information}.
 By {ADVISOR[JOINT]}, which takes every pair of attributes: {by_joint}."""
 

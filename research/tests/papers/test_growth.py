@@ -28,6 +28,7 @@ def test_the_slope_is_the_power_of_the_size():
     line = [point(records, 0.001 * records**1.5) for records in (100, 1_000, 10_000)]
     assert slope(line, "records", BY_MI) == pytest.approx(1.5)
     assert speeds({"records": line}, FOREST) == pytest.approx([100, 100, 100])  # as long as the slower advice
+    assert len(speeds({"records": line, "domain": line[1:]}, FOREST)) == 3  # what two axes share counts once
 
 
 def test_drift_is_how_much_more_is_lost_at_the_end():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from research.papers.hiding import CONFIDENCE, SUPPORT, Case, compared, hide, rules
-from research.papers.hiding_page import example_stars, joined, kept_share, worst_ratio
+from research.papers.hiding_page import Measured, example_stars, joined, kept_share, worst_ratio
 from research.study import Table
 
 
@@ -38,6 +38,11 @@ def test_rules_from_hidden_values_to_clusters_disappear_and_those_of_other_colum
         assert hidden.rules[kind].kept == hidden.rules[kind].before
         assert hidden.rules[kind].new == 0
         assert kept_share(hidden, kind) == 1
+
+
+def test_a_result_that_two_axes_share_counts_once(hidden):
+    other = hide(Case(table(), ("a", "d"), ("b",), clusters=2))
+    assert Measured("made", {"clusters": [other, hidden], "attributes": [hidden]}).every == [other, hidden]
 
 
 def test_one_cluster_hides_nothing_and_costs_nothing():
