@@ -21,7 +21,7 @@ DOTS_PER_INCH: Final = 80
 
 ABOUT: Final = """\
 t-SNE (van der Maaten and Hinton 2008) of 1,000 real records (purple) and 1,000 generated ones (red). **The paper
-claims** that "the distribution of generated points is similar to the original data points". The table says how many
+claims** that generated points are distributed much as the original ones are. The table says how many
 generated points have a real one as the nearest of all others: a half if they are mixed. The interval is rather too
 narrow, since neighbours depend on each other."""
 

@@ -49,8 +49,8 @@ def _figure(positions: Sequence[Position]) -> Figure:
 
 def _about(names: Sequence[str], budget: Budget) -> str:
     return paragraph(f"""\
-        **The paper claims** that its demonstration "starkly shows the trade-off between privacy-protection and value
-        addition, through user-controlled knobs", and shows no figure of it. Here both knobs are turned on the
+        **The paper claims** that its demonstration shows how its knobs trade worth for privacy, and shows no figure of
+        it. Here both knobs are turned on the
         {"table" if len(names) == 1 else "tables"} {listed(names)}, each position with one training of at most
         {budget.seconds:g} seconds. The AUC is that of the model that predicts best from real records. The
         re-identification is that of figure 2, right, knowing about half of the quasi-identifiers, also as a share
