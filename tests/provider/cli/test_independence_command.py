@@ -217,7 +217,11 @@ def test_the_table_itself_is_never_written_over(aegis, table):
             "ortools",
             "is not installed: install 'aegis-masking-provider[independence]' from where you got Aegis",
         ),
-        ("aegis_advisor", "is not installed, but `aegis independence` needs it: install 'aegis-masking[provider]'"),
+        (
+            "aegis_advisor",
+            "is not installed, but `aegis independence` needs it: install 'aegis-masking[provider]' from where you got"
+            " Aegis",
+        ),
     ],
 )
 def test_without_its_libraries_it_says_what_to_install_before_it_works(table, library, message):

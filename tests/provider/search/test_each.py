@@ -31,7 +31,7 @@ def test_requirements_are_explored_meanwhile_and_found_the_same(find, monkeypatc
         calls.extend(begun(made, records))
         return calls
 
-    monkeypatch.setattr("aegis_provider.search.exploration.begun", counted)
+    monkeypatch.setattr("aegis_provider.search.explorations.begun", counted)
     meanwhile = find(seconds=600, progress=lambda *done: seen.append(done))
     assert len(calls) == 1
     assert seen[-1][0] <= seen[-1][1]
