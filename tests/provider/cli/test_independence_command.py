@@ -219,8 +219,7 @@ def test_the_table_itself_is_never_written_over(aegis, table):
         ),
         (
             "aegis_advisor",
-            "is not installed, but `aegis independence` needs it: install 'aegis-masking[provider]' from where you got"
-            " Aegis",
+            "but `aegis independence` needs it: install 'aegis-masking[provider]' from where you got Aegis",
         ),
     ],
 )
