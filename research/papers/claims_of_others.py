@@ -12,6 +12,9 @@ RESULTS = Path(__file__).parents[1] / "results"
 MEMBERS = 0.1
 """A share of records that is a significant portion."""
 
+NEAR = 0.05
+"""An accuracy this far below that of the original is close to it."""
+
 MIXED = 0.5
 """The share of generated points whose nearest point is real, if both are mixed."""
 
@@ -179,6 +182,9 @@ def _privacy(figures: _Figures) -> list[Claim]:
     persons = [_number(row["privacy only, epsilon = 3"]) for row in attacks]
     below = [_number(row["privacy only"]) < 0.1 * many for row, many in zip(attacks, persons, strict=True)]
     guesses = [{row["release"]: row["recall"] for row in rows} for rows in figures.of("release", "precision")]
+    success = [[_number(row["privacy only"]) for row in rows] for rows in figures.of("known", "epsilon")]
+    fewer = [(_number(row["privacy only"]), _number(row["unconstrained"])) for row in attacks]
+    leaks = [{row["release"]: row for row in rows} for rows in figures.of("release", "precision")]
     turned = _private_only(figures)
     recalls = [(_interval(each["privacy only"])[0], _number(each["always the most frequent"])) for each in guesses]
     return [
@@ -191,7 +197,32 @@ def _privacy(figures: _Figures) -> list[Claim]:
         ),
         counted(
             "3, figure 2",
-            "more privacy weight reduces it further",
+            "fewer are re-identified than from unconstrained generation, if any are",
+            [private < free for private, free in fewer if free],
+            "numbers of known quasi-identifiers",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 2",
+            "more are re-identified by who knows more, from the fewest to all quasi-identifiers",
+            [each[-1] > each[0] for each in success],
+            "tables; " + ", ".join(f"{each[0]:.0f} to {each[-1]:.0f}" for each in success) + " persons",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 2",
+            "guesses of the secret have less precision and recall than from unconstrained generation",
+            [
+                _number(each["privacy only"][name]) < _number(each["unconstrained"][name])
+                for each in leaks
+                for name in ("precision", "recall")
+            ],
+            "tables and figures",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 2",
+            "more privacy weight reduces re-identification further",
             [_number(rows[-1]["re-identified"]) < _number(rows[0]["re-identified"]) for rows in turned],
             "tables; " + ", ".join(_ends(rows, "re-identified") for rows in turned) + " of the persons",
             GENERATION,
@@ -241,6 +272,14 @@ def _worth(figures: _Figures) -> list[Claim]:
             [met for original, private, both in reached for met in (private < original, both > private)],
             "tables, models and knobs; it rises in"
             f" {sum(both > private for _, private, both in reached)} of {len(reached)}",
+            GENERATION,
+        ),
+        counted(
+            "3, figure 4",
+            f"with both knobs accuracy is close to that of the original (within {NEAR:g})",
+            [original - both <= NEAR for original, _, both in reached],
+            f"tables and models; behind by {min(original - both for original, _, both in reached):.3f} to"
+            f" {max(original - both for original, _, both in reached):.3f}",
             GENERATION,
         ),
         counted(
