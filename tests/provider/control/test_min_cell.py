@@ -85,8 +85,17 @@ def test_no_count_is_small_and_every_configuration_stays(plans, records, least, 
 def test_the_verdict_finds_no_small_count(plans, records, unmasked):
     held = prepared(records, plans[not unmasked], 5, pairs=True)
     findings = disclose(held.entry).judged.verdict.findings
-    # Once in tens of thousands of tables its sample of tables is too small to decide.
+    # Rarely the sample of tables by which it decides is too small.
     assert {finding.reason for finding in findings} <= {"undecided"}
+
+
+def test_the_verdict_is_a_pass(plans):
+    random = np.random.default_rng(7)
+    columns = random.integers(0, 8, 400).astype(str), random.choice(["xa", "xb", "ya", "yb", "z"], 400)
+    records = list(zip(*(column.tolist() for column in columns), random.choice(["n", "y"], 400).tolist(), strict=True))
+    for plan in plans:
+        held = prepare_entry(table_of(records), plan, [MinimumCell(5)], name="t", pairs=True)
+        assert disclose(held.entry).judged.verdict.passed
 
 
 @at_most(40)
